@@ -1,0 +1,595 @@
+//! The table itself. It grows by one entry per operation; `docs/adding-an-endpoint.md` has the steps.
+
+use qadra_types::{Role, Scope};
+use utoipa::ToSchema;
+
+use crate::operation::Type;
+use crate::*;
+
+fn of<T: ToSchema>() -> Option<Type> {
+    Some(Type {
+        name: T::name,
+        schema: T::schema,
+        nested: T::schemas,
+    })
+}
+
+const LIMIT: Param = Param {
+    name: "limit",
+    kind: ParamKind::Integer,
+    about: "1 to 100, 20 if absent",
+};
+const OFFSET: Param = Param {
+    name: "offset",
+    kind: ParamKind::Integer,
+    about: "how many to skip",
+};
+const fn text(name: &'static str, about: &'static str) -> Param {
+    Param {
+        name,
+        kind: ParamKind::Text,
+        about,
+    }
+}
+const fn flag(name: &'static str, about: &'static str) -> Param {
+    Param {
+        name,
+        kind: ParamKind::Boolean,
+        about,
+    }
+}
+
+const READ: Access = Access::Member(Role::User, Scope::Read);
+const WRITE: Access = Access::Member(Role::User, Scope::Write);
+const ACCOUNT: Access = Access::Member(Role::User, Scope::Admin);
+const MANAGE: Access = Access::Member(Role::Admin, Scope::Write);
+const OVERSEE: Access = Access::Member(Role::Admin, Scope::Read);
+
+fn get(
+    path: &'static str,
+    entity: &'static str,
+    op: &'static str,
+    summary: &'static str,
+) -> Operation {
+    Operation {
+        method: Method::Get,
+        path,
+        entity,
+        op,
+        summary,
+        access: READ,
+        kind: Kind::Json,
+        success: 200,
+        query: vec![],
+        body: None,
+        reply: None,
+    }
+}
+
+fn post(
+    path: &'static str,
+    entity: &'static str,
+    op: &'static str,
+    summary: &'static str,
+) -> Operation {
+    Operation {
+        method: Method::Post,
+        access: WRITE,
+        ..get(path, entity, op, summary)
+    }
+}
+
+fn change(
+    path: &'static str,
+    entity: &'static str,
+    op: &'static str,
+    summary: &'static str,
+) -> Operation {
+    Operation {
+        method: Method::Patch,
+        access: WRITE,
+        ..get(path, entity, op, summary)
+    }
+}
+
+fn delete(
+    path: &'static str,
+    entity: &'static str,
+    op: &'static str,
+    summary: &'static str,
+) -> Operation {
+    Operation {
+        method: Method::Delete,
+        access: WRITE,
+        success: 204,
+        ..get(path, entity, op, summary)
+    }
+}
+
+/// Every operation, in the order of the documentation.
+pub fn operations() -> Vec<Operation> {
+    use Access::Public;
+    use qadra_types as t;
+    let mut all = vec![
+        // Accounts
+        Operation {
+            access: Public,
+            success: 201,
+            body: of::<Register>(),
+            reply: of::<Session>(),
+            ..post(
+                "/api/auth/register",
+                "auth",
+                "register",
+                "Make an account with a tenant of its own",
+            )
+        },
+        Operation {
+            access: Public,
+            body: of::<Login>(),
+            reply: of::<Session>(),
+            ..post("/api/auth/login", "auth", "login", "Sign in")
+        },
+        Operation {
+            access: Public,
+            body: of::<Refresh>(),
+            reply: of::<Session>(),
+            ..post(
+                "/api/auth/refresh",
+                "auth",
+                "refresh",
+                "Exchange a refresh token for a new session",
+            )
+        },
+        Operation {
+            access: Public,
+            success: 204,
+            body: of::<Refresh>(),
+            ..post(
+                "/api/auth/logout",
+                "auth",
+                "logout",
+                "End the session of a refresh token",
+            )
+        },
+        Operation {
+            reply: of::<Me>(),
+            ..get("/api/auth/me", "auth", "me", "Who am I")
+        },
+        Operation {
+            access: ACCOUNT,
+            body: of::<SwitchTenant>(),
+            reply: of::<Session>(),
+            ..post(
+                "/api/auth/switch-tenant",
+                "auth",
+                "switch_tenant",
+                "Open another of my tenants",
+            )
+        },
+        Operation {
+            access: ACCOUNT,
+            query: vec![LIMIT, OFFSET],
+            reply: of::<Items<t::ApiKey>>(),
+            ..get(
+                "/api/api-keys",
+                "api_key",
+                "list",
+                "List API keys: mine, or the tenant's for an admin",
+            )
+        },
+        Operation {
+            access: ACCOUNT,
+            success: 201,
+            body: of::<CreateApiKey>(),
+            reply: of::<CreatedApiKey>(),
+            ..post(
+                "/api/api-keys",
+                "api_key",
+                "create",
+                "Make an API key; it is shown only now",
+            )
+        },
+        Operation {
+            access: ACCOUNT,
+            ..delete(
+                "/api/api-keys/{id}",
+                "api_key",
+                "revoke",
+                "Revoke an API key",
+            )
+        },
+        // Agents
+        Operation {
+            query: vec![
+                LIMIT,
+                OFFSET,
+                flag("is_active", "only active or only inactive ones"),
+            ],
+            reply: of::<Items<t::Agent>>(),
+            ..get("/api/agents", "agent", "list", "List agents, newest first")
+        },
+        Operation {
+            access: MANAGE,
+            success: 201,
+            body: of::<CreateAgent>(),
+            reply: of::<t::Agent>(),
+            ..post("/api/agents", "agent", "create", "Make an agent")
+        },
+        Operation {
+            reply: of::<AgentPresets>(),
+            ..get(
+                "/api/agents/presets",
+                "agent",
+                "presets",
+                "Ready-made personas",
+            )
+        },
+        Operation {
+            reply: of::<t::Agent>(),
+            ..get("/api/agents/{id}", "agent", "get", "Read an agent")
+        },
+        Operation {
+            access: MANAGE,
+            body: of::<UpdateAgent>(),
+            reply: of::<t::Agent>(),
+            ..change(
+                "/api/agents/{id}",
+                "agent",
+                "update",
+                "Change an agent; a new prompt, model or temperature is a new version",
+            )
+        },
+        Operation {
+            access: MANAGE,
+            ..delete(
+                "/api/agents/{id}",
+                "agent",
+                "delete",
+                "Delete an agent; what it said stays",
+            )
+        },
+        Operation {
+            reply: of::<AgentVersions>(),
+            ..get(
+                "/api/agents/{id}/versions",
+                "agent",
+                "versions",
+                "Published versions",
+            )
+        },
+        Operation {
+            access: MANAGE,
+            reply: of::<t::Agent>(),
+            ..post(
+                "/api/agents/{id}/versions/{version}/restore",
+                "agent",
+                "restore",
+                "Publish an old version again, as a new one",
+            )
+        },
+        // Conversations
+        Operation {
+            query: vec![
+                LIMIT,
+                OFFSET,
+                text("q", "words in titles and messages"),
+                flag("archived", "only archived or only others"),
+                flag("shared", "those that others shared"),
+            ],
+            reply: of::<Items<t::ConversationSummary>>(),
+            ..get(
+                "/api/conversations",
+                "chat",
+                "list",
+                "List my conversations, newest activity first",
+            )
+        },
+        Operation {
+            success: 201,
+            body: of::<CreateConversation>(),
+            reply: of::<t::Conversation>(),
+            ..post(
+                "/api/conversations",
+                "chat",
+                "create",
+                "Start a conversation",
+            )
+        },
+        Operation {
+            access: OVERSEE,
+            kind: Kind::Download,
+            query: vec![text("rating", "`up` or `down`")],
+            ..get(
+                "/api/conversations/training-export",
+                "chat",
+                "training_export",
+                "Rated answers as JSONL",
+            )
+        },
+        Operation {
+            reply: of::<t::Conversation>(),
+            ..get(
+                "/api/conversations/{id}",
+                "chat",
+                "get",
+                "Read a conversation",
+            )
+        },
+        Operation {
+            body: of::<UpdateConversation>(),
+            reply: of::<t::Conversation>(),
+            ..change(
+                "/api/conversations/{id}",
+                "chat",
+                "update",
+                "Rename, archive or share",
+            )
+        },
+        delete(
+            "/api/conversations/{id}",
+            "chat",
+            "delete",
+            "Delete a conversation (it can be restored)",
+        ),
+        Operation {
+            reply: of::<t::Conversation>(),
+            ..post(
+                "/api/conversations/{id}/restore",
+                "chat",
+                "restore",
+                "Bring a deleted conversation back",
+            )
+        },
+        Operation {
+            kind: Kind::Download,
+            query: vec![text("format", "`md` or `json`")],
+            ..get(
+                "/api/conversations/{id}/export",
+                "chat",
+                "export",
+                "The thread as a file",
+            )
+        },
+        Operation {
+            query: vec![LIMIT, OFFSET, text("order", "`asc` or `desc`")],
+            reply: of::<Items<t::Message>>(),
+            ..get(
+                "/api/conversations/{conversation_id}/messages",
+                "chat",
+                "list_messages",
+                "Messages of the active branch",
+            )
+        },
+        Operation {
+            body: of::<RateMessage>(),
+            reply: of::<t::Message>(),
+            ..post(
+                "/api/conversations/{conversation_id}/messages/{message_id}/rate",
+                "chat",
+                "rate_message",
+                "Rate an answer",
+            )
+        },
+        Operation {
+            reply: of::<t::Conversation>(),
+            ..post(
+                "/api/conversations/{conversation_id}/messages/{message_id}/select",
+                "chat",
+                "select_branch",
+                "Show the branch that holds a message",
+            )
+        },
+        Operation {
+            reply: of::<t::Turn>(),
+            ..get(
+                "/api/conversations/{conversation_id}/turns/{turn_id}",
+                "chat",
+                "get_turn",
+                "How a turn stands",
+            )
+        },
+        Operation {
+            kind: Kind::AttachStream,
+            query: vec![text("last_event_id", "as the header Last-Event-ID")],
+            ..get(
+                "/api/conversations/{conversation_id}/turns/{turn_id}/stream",
+                "chat",
+                "turn_events",
+                "Follow a turn from where one left off",
+            )
+        },
+        Operation {
+            success: 202,
+            reply: of::<t::Turn>(),
+            ..post(
+                "/api/conversations/{conversation_id}/turns/{turn_id}/cancel",
+                "chat",
+                "cancel_turn",
+                "Stop a turn; what was said is kept",
+            )
+        },
+        // Knowledge
+        Operation {
+            query: vec![
+                LIMIT,
+                OFFSET,
+                text("subject", ""),
+                text("predicate", ""),
+                text("object", ""),
+                text("q", "words in any of the three"),
+                flag("include_retracted", ""),
+            ],
+            reply: of::<Items<Triple>>(),
+            ..get(
+                "/api/knowledge/triples",
+                "knowledge",
+                "list_triples",
+                "List statements, newest first",
+            )
+        },
+        Operation {
+            success: 201,
+            body: of::<CreateTriple>(),
+            reply: of::<Triple>(),
+            ..post(
+                "/api/knowledge/triples",
+                "knowledge",
+                "create_triples",
+                "Add one statement, or an array of up to 1,000 (answered with `items`)",
+            )
+        },
+        Operation {
+            reply: of::<Triple>(),
+            ..get(
+                "/api/knowledge/triples/{id}",
+                "knowledge",
+                "get_triple",
+                "Read a statement",
+            )
+        },
+        delete(
+            "/api/knowledge/triples/{id}",
+            "knowledge",
+            "retract_triple",
+            "Retract a statement; its history stays",
+        ),
+        Operation {
+            query: vec![LIMIT, OFFSET, text("q", "words in label or alias")],
+            reply: of::<Items<Node>>(),
+            ..get(
+                "/api/knowledge/nodes",
+                "knowledge",
+                "list_nodes",
+                "List nodes by label",
+            )
+        },
+        Operation {
+            success: 201,
+            body: of::<CreateNode>(),
+            reply: of::<Node>(),
+            ..post(
+                "/api/knowledge/nodes",
+                "knowledge",
+                "create_node",
+                "Add a node with aliases",
+            )
+        },
+        Operation {
+            reply: of::<NodeDetail>(),
+            ..get(
+                "/api/knowledge/nodes/{id}",
+                "knowledge",
+                "get_node",
+                "A node and the statements about it",
+            )
+        },
+        Operation {
+            query: vec![LIMIT, OFFSET],
+            reply: of::<Items<Alias>>(),
+            ..get(
+                "/api/knowledge/aliases",
+                "knowledge",
+                "list_aliases",
+                "List aliases",
+            )
+        },
+        Operation {
+            success: 201,
+            body: of::<CreateAlias>(),
+            reply: of::<Alias>(),
+            ..post(
+                "/api/knowledge/aliases",
+                "knowledge",
+                "create_alias",
+                "Give a node another name",
+            )
+        },
+        delete(
+            "/api/knowledge/aliases/{id}",
+            "knowledge",
+            "delete_alias",
+            "Remove an alias",
+        ),
+        Operation {
+            query: vec![LIMIT, OFFSET],
+            reply: of::<Items<Predicate>>(),
+            ..get(
+                "/api/knowledge/predicates",
+                "knowledge",
+                "list_predicates",
+                "List predicates",
+            )
+        },
+        Operation {
+            access: MANAGE,
+            body: of::<UpdatePredicate>(),
+            reply: of::<Predicate>(),
+            ..change(
+                "/api/knowledge/predicates/{id}",
+                "knowledge",
+                "update_predicate",
+                "Say how a predicate behaves",
+            )
+        },
+        Operation {
+            access: READ,
+            body: of::<KnowledgeQuery>(),
+            reply: of::<Grounding>(),
+            ..post(
+                "/api/knowledge/query",
+                "knowledge",
+                "query",
+                "What the graph says to a question",
+            )
+        },
+        // Usage
+        Operation {
+            access: OVERSEE,
+            query: vec![text("from", "RFC 3339"), text("to", "RFC 3339")],
+            reply: of::<Usage>(),
+            ..get("/api/usage", "usage", "get", "Model use of the tenant")
+        },
+        Operation {
+            access: Public,
+            reply: of::<Meta>(),
+            ..get("/api/meta", "meta", "get", "Version and model provider")
+        },
+    ];
+    // Each way to start a turn exists twice: answered whole, and as a stream.
+    for (path, stream, op, body, summary) in [
+        (
+            "/api/conversations/{conversation_id}/messages",
+            "/api/conversations/{conversation_id}/messages/stream",
+            "send_message",
+            of::<SendMessage>(),
+            "Send a message and get the answer",
+        ),
+        (
+            "/api/conversations/{conversation_id}/messages/{message_id}/edit",
+            "/api/conversations/{conversation_id}/messages/{message_id}/edit/stream",
+            "edit_message",
+            of::<EditMessage>(),
+            "Ask again in other words, on a new branch",
+        ),
+        (
+            "/api/conversations/{conversation_id}/messages/{message_id}/regenerate",
+            "/api/conversations/{conversation_id}/messages/{message_id}/regenerate/stream",
+            "regenerate_message",
+            of::<RegenerateMessage>(),
+            "Answer again: a new branch, or the retry of a failed turn",
+        ),
+    ] {
+        all.push(Operation {
+            body,
+            reply: of::<Exchange>(),
+            ..post(path, "chat", op, summary)
+        });
+        all.push(Operation {
+            body,
+            kind: Kind::TurnStream,
+            ..post(stream, "chat", op, summary)
+        });
+    }
+    all
+}

@@ -1,0 +1,25 @@
+//! Grounding: what a tenant's knowledge graph can say to a question, and an answer in English made from it.
+//!
+//! Pure: no I/O, no clock, no database, no async; values in, values out. It never panics on any text, and never states
+//! what no triple states. The caller looks names up and fetches the neighbourhood. Entry type: [`Question`].
+//! Rules and formulas: `docs/grounding.md`.
+
+mod asked;
+mod assess;
+mod contradiction;
+mod lexicon;
+mod message;
+mod number;
+mod object;
+mod question;
+mod text;
+mod triple;
+
+pub use assess::{Assessment, Competence, Gap, Options, RankedTriple};
+pub use contradiction::{Contradiction, PredicateFacts, PredicateInfo, contradictions};
+pub use message::{DEFAULT_BUDGET, system_message, system_message_within};
+pub use number::Decimal;
+pub use object::{Likeness, Object, ObjectError, Parsed};
+pub use question::{Found, Match, Mention, NameHit, NameTarget, PredicateMention, Question};
+pub use text::{identity_key, normalize_label, predicate_keys};
+pub use triple::{Kind, NodeRef, Polarity, Triple};

@@ -1,0 +1,510 @@
+//! A question, the keys it is looked up by, and the names found in it.
+
+use std::collections::{HashMap, HashSet};
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::lexicon::{Concept, concepts_asked};
+use crate::text::{
+    Word, identity_key, is_generic, join_key, normalize_label, predicate_words, slice, stem, words,
+};
+
+/// A parsed question. Pure: it knows the words, not the graph.
+#[derive(Debug, Clone)]
+pub struct Question {
+    text: String,
+    words: Vec<Word>,
+    /// Earlier questions of the same thread, most recent first; only consulted for what this one leaves out.
+    previous: Vec<Question>,
+}
+
+/// A name of the graph that equals one of the looked-up keys.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NameHit {
+    pub key: String,
+    pub target: NameTarget,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum NameTarget {
+    Node { id: Uuid, label: String },
+    Predicate { id: Uuid, name: String },
+}
+
+/// How a mention's text relates to the node's label.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Match {
+    /// Equal but for case, accents and punctuation.
+    Exact,
+    /// Equal after inflection and legal forms are folded.
+    Inflected,
+    /// Another name of the node.
+    Alias,
+    /// Taken from an earlier question ("and its CEO?").
+    Context,
+}
+
+/// A node named in the question; `start` and `end` count Unicode code points.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mention {
+    pub text: String,
+    pub start: usize,
+    pub end: usize,
+    pub node_id: Uuid,
+    pub label: String,
+    #[serde(rename = "match")]
+    pub matched: Match,
+}
+
+/// A predicate named in the question or meant by it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PredicateMention {
+    pub predicate_id: Uuid,
+    pub name: String,
+}
+
+/// What the names lookup found.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Found {
+    pub mentions: Vec<Mention>,
+    pub predicates: Vec<PredicateMention>,
+}
+
+impl Found {
+    /// Ids of the mentioned nodes, each once, in the order of the question.
+    pub fn node_ids(&self) -> Vec<Uuid> {
+        let mut seen = HashSet::new();
+        self.mentions
+            .iter()
+            .map(|mention| mention.node_id)
+            .filter(|id| seen.insert(*id))
+            .collect()
+    }
+
+    /// Ids of the predicates asked for: fetch these first where a node has more triples than the cap, and fetch by
+    /// them alone when no node is mentioned.
+    pub fn predicate_ids(&self) -> Vec<Uuid> {
+        let mut seen = HashSet::new();
+        self.predicates
+            .iter()
+            .map(|mention| mention.predicate_id)
+            .filter(|id| seen.insert(*id))
+            .collect()
+    }
+
+    /// Whether the question connects two nodes, so that one more hop is worth fetching.
+    pub fn connects(&self) -> bool {
+        self.node_ids().len() >= 2
+    }
+}
+
+impl Question {
+    pub fn parse(text: &str) -> Self {
+        Self {
+            text: text.to_owned(),
+            words: windowed_words(text),
+            previous: Vec::new(),
+        }
+    }
+
+    /// A question in a thread. `previous` holds the thread's earlier questions, oldest first; the last four serve to
+    /// resolve "its", "and the CEO?" or "what about Microsoft?".
+    pub fn parse_in(text: &str, previous: &[&str]) -> Self {
+        let mut question = Self::parse(text);
+        if question.leans_on_context() {
+            question.previous = previous
+                .iter()
+                .rev()
+                .take(4)
+                .map(|earlier| Self::parse(earlier))
+                .collect();
+        }
+        question
+    }
+
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub(crate) fn words(&self) -> &[Word] {
+        &self.words
+    }
+
+    /// Normalised phrases to look up among labels, aliases and predicate names: runs of one to six words, and the
+    /// predicate names that the question's form suggests. At most 512, most promising first.
+    pub fn lookup_keys(&self) -> Vec<String> {
+        let mut keys = Vec::new();
+        let mut seen = HashSet::new();
+        self.collect_keys(&mut keys, &mut seen, MAX_KEYS);
+        for earlier in &self.previous {
+            earlier.collect_keys(&mut keys, &mut seen, MAX_KEYS.min(keys.len() + 100));
+        }
+        keys
+    }
+
+    fn collect_keys(&self, keys: &mut Vec<String>, seen: &mut HashSet<String>, limit: usize) {
+        let stems: Vec<String> = self.edges().map(|at| stem(&self.words[at].plain)).collect();
+        let suggested = concepts_asked(&stems)
+            .into_iter()
+            .flat_map(|(concept, _)| concept.names.iter())
+            .take(128);
+        let mut push = |key: String| {
+            if keys.len() < limit && !key.is_empty() && seen.insert(key.clone()) {
+                keys.push(key);
+            }
+        };
+        for whole in [true, false] {
+            let starts: Vec<usize> = if whole {
+                self.edges().collect()
+            } else {
+                (0..self.words.len()).collect()
+            };
+            for start in starts {
+                for length in (1..=MAX_PHRASE).rev() {
+                    let Some(run) = self.words.get(start..start + length) else {
+                        continue;
+                    };
+                    if worth_looking_up(run)
+                        && (whole || run.first().is_some_and(|word| word.capital))
+                    {
+                        push(key_of(run));
+                    }
+                }
+            }
+            if whole {
+                for name in suggested.clone() {
+                    push(normalize_label(name));
+                }
+            }
+        }
+    }
+
+    /// Words of the first and last lines of a long text: where people ask.
+    fn edges(&self) -> impl Iterator<Item = usize> {
+        let count = self.words.len();
+        (0..count).filter(move |at| *at < EDGE || at + EDGE >= count)
+    }
+
+    /// The names in the question: longest match first, no overlaps.
+    pub fn mentions(&self, hits: &[NameHit]) -> Found {
+        let mut nodes: HashMap<&str, Vec<(Uuid, &str)>> = HashMap::new();
+        let mut predicates: HashMap<&str, Vec<(Uuid, &str)>> = HashMap::new();
+        for hit in hits {
+            let (map, id, name) = match &hit.target {
+                NameTarget::Node { id, label } => (&mut nodes, *id, label),
+                NameTarget::Predicate { id, name } => (&mut predicates, *id, name),
+            };
+            let known = map.entry(hit.key.as_str()).or_default();
+            if known.len() < MAX_SENSES * 4 && !known.iter().any(|(other, _)| *other == id) {
+                known.push((id, name.as_str()));
+            }
+        }
+        let mut found = Found {
+            mentions: self.own_mentions(&nodes),
+            predicates: Vec::new(),
+        };
+        self.predicates_into(&nodes, &predicates, &mut found);
+        let needs_nodes = found.mentions.is_empty() && self.leans_on_context();
+        let needs_predicates = found.predicates.is_empty() && self.is_elliptical();
+        for earlier in &self.previous {
+            let from = earlier.mentions(hits);
+            if needs_nodes && found.mentions.is_empty() {
+                let (start, end) = self.pronoun_span();
+                found.mentions = from
+                    .mentions
+                    .into_iter()
+                    .map(|mention| Mention {
+                        start,
+                        end,
+                        matched: Match::Context,
+                        text: if start < end {
+                            slice(&self.text, start, end)
+                        } else {
+                            mention.text
+                        },
+                        ..mention
+                    })
+                    .collect();
+            }
+            if needs_predicates && found.predicates.is_empty() {
+                found.predicates = from.predicates;
+            }
+        }
+        found
+    }
+
+    fn own_mentions(&self, nodes: &HashMap<&str, Vec<(Uuid, &str)>>) -> Vec<Mention> {
+        let mut mentions = Vec::new();
+        let mut at = 0;
+        while at < self.words.len() {
+            let longest = (1..=MAX_PHRASE).rev().find_map(|length| {
+                let run = self.words.get(at..at + length)?;
+                if !worth_looking_up(run) {
+                    return None;
+                }
+                let senses = nodes.get(key_of(run).as_str())?;
+                let here = self.senses(at, run, senses);
+                (!here.is_empty()).then_some((length, here))
+            });
+            match longest {
+                Some((length, here)) => {
+                    mentions.extend(here);
+                    at += length;
+                }
+                None => at += 1,
+            }
+            if mentions.len() >= MAX_MENTIONS {
+                break;
+            }
+        }
+        mentions
+    }
+
+    /// The nodes that a run of words may name; an exact name leaves no room for the others.
+    fn senses(&self, at: usize, run: &[Word], nodes: &[(Uuid, &str)]) -> Vec<Mention> {
+        let (Some(first), Some(last)) = (run.first(), run.last()) else {
+            return Vec::new();
+        };
+        let text = slice(&self.text, first.start, last.end);
+        let plain = run
+            .iter()
+            .map(|word| word.plain.as_str())
+            .collect::<Vec<_>>()
+            .join(" ");
+        let key = key_of(run);
+        let all_stop = run
+            .iter()
+            .all(|word| word.is_stop() || is_generic(&word.plain));
+        let mut rated: Vec<(Match, Mention)> = nodes
+            .iter()
+            .filter(|(_, label)| !all_stop || self.written_as(at, run, label))
+            .map(|(id, label)| {
+                let matched = if identity_key(label) == plain {
+                    Match::Exact
+                } else if normalize_label(label) == key {
+                    Match::Inflected
+                } else {
+                    Match::Alias
+                };
+                let mention = Mention {
+                    text: text.clone(),
+                    start: first.start,
+                    end: last.end,
+                    node_id: *id,
+                    label: (*label).to_owned(),
+                    matched,
+                };
+                (matched, mention)
+            })
+            .collect();
+        let rank = |matched: Match| match matched {
+            Match::Exact => 0,
+            Match::Alias => 1,
+            Match::Inflected => 2,
+            Match::Context => 3,
+        };
+        rated.sort_by_key(|(matched, mention)| (rank(*matched), mention.node_id));
+        let best = rated.first().map(|(matched, _)| *matched);
+        rated
+            .into_iter()
+            .filter(|(matched, _)| Some(*matched) == best)
+            .map(|(_, mention)| mention)
+            .take(MAX_SENSES)
+            .collect()
+    }
+
+    /// A name made of everyday words ("The Who", "IT") counts only when it is written like a name.
+    fn written_as(&self, at: usize, run: &[Word], label: &str) -> bool {
+        let Some(first) = run.first() else {
+            return false;
+        };
+        if run.len() > 1 {
+            return run.iter().any(|word| word.capital && !word.opens)
+                || identity_key(label)
+                    == run
+                        .iter()
+                        .map(|word| word.plain.as_str())
+                        .collect::<Vec<_>>()
+                        .join(" ");
+        }
+        let with_article = at
+            .checked_sub(1)
+            .and_then(|before| self.words.get(before))
+            .map(|before| format!("{} {}", before.surface, first.surface));
+        let shown = label.to_owned();
+        (!first.opens && first.capital && first.surface == shown)
+            || with_article
+                .is_some_and(|text| text.to_lowercase() == label.to_lowercase() && first.capital)
+            || (is_generic(&first.plain) && !first.is_stop() && first.capital && !first.opens)
+    }
+
+    fn predicates_into(
+        &self,
+        nodes: &HashMap<&str, Vec<(Uuid, &str)>>,
+        predicates: &HashMap<&str, Vec<(Uuid, &str)>>,
+        found: &mut Found,
+    ) {
+        let covered = covered(&self.words, &found.mentions);
+        let free: Vec<&Word> = self
+            .words
+            .iter()
+            .zip(&covered)
+            .filter(|(_, covered)| !**covered)
+            .map(|(word, _)| word)
+            .collect();
+        let stems: Vec<String> = free.iter().map(|word| stem(&word.plain)).collect();
+        let asked = concepts_asked(&stems);
+        let mut known: Vec<(Uuid, &str)> = predicates.values().flatten().copied().collect();
+        known.sort_unstable();
+        known.dedup();
+        let _ = nodes;
+        for (id, name) in known {
+            if found.predicates.len() >= MAX_PREDICATES {
+                break;
+            }
+            if predicate_overlap(name, &stems) >= 0.5
+                || asked
+                    .iter()
+                    .any(|(concept, _)| names_concept(concept, name))
+            {
+                found.predicates.push(PredicateMention {
+                    predicate_id: id,
+                    name: name.to_owned(),
+                });
+            }
+        }
+    }
+
+    /// Whether something of the question has to come from what was said before.
+    pub(crate) fn leans_on_context(&self) -> bool {
+        self.is_elliptical()
+            || self
+                .words
+                .iter()
+                .any(|word| PRONOUNS.contains(&word.plain.as_str()))
+            || (self.words.len() <= 8 && !self.words.iter().any(|word| word.capital && !word.opens))
+    }
+
+    /// "And Microsoft?", "what about its CEO?": a question that continues the one before.
+    pub(crate) fn is_elliptical(&self) -> bool {
+        let plain: Vec<&str> = self
+            .words
+            .iter()
+            .take(3)
+            .map(|word| word.plain.as_str())
+            .collect();
+        matches!(
+            plain.as_slice(),
+            ["and", ..]
+                | ["what" | "how", "about", ..]
+                | ["also", ..]
+                | ["or", ..]
+                | ["same", "for", ..]
+        )
+    }
+
+    /// The question's own words, or what it continues when it asks nothing itself.
+    pub(crate) fn asking<'a>(&'a self, asks: impl Fn(&'a Question) -> bool) -> &'a Question {
+        if asks(self) || !self.is_elliptical() {
+            return self;
+        }
+        self.previous
+            .iter()
+            .find(|earlier| asks(earlier))
+            .unwrap_or(self)
+    }
+
+    fn pronoun_span(&self) -> (usize, usize) {
+        self.words
+            .iter()
+            .find(|word| PRONOUNS.contains(&word.plain.as_str()))
+            .map_or((0, 0), |word| (word.start, word.end))
+    }
+}
+
+/// Share of the predicate's content words that the question says, by stem.
+pub(crate) fn predicate_overlap(name: &str, stems: &[String]) -> f32 {
+    let parts = predicate_words(name);
+    let mut total = 0_f32;
+    let mut said = 0_f32;
+    for part in parts.iter().filter(|part| !crate::text::is_stop(part)) {
+        // A year or a unit word narrows a predicate; the noun or verb names it.
+        let weight = if crate::text::year(part).is_some() || is_generic(part) {
+            0.4
+        } else {
+            1.0
+        };
+        total += weight;
+        if stems.contains(&stem(part)) {
+            said += weight;
+        }
+    }
+    if total > 0.0 { said / total } else { 0.0 }
+}
+
+pub(crate) fn names_concept(concept: &Concept, predicate: &str) -> bool {
+    let bare = crate::lexicon::bare_name(predicate);
+    concept
+        .names
+        .iter()
+        .any(|name| crate::lexicon::bare_name(name) == bare)
+}
+
+/// Which words lie inside a mention.
+pub(crate) fn covered(words: &[Word], mentions: &[Mention]) -> Vec<bool> {
+    let mut spans: Vec<(usize, usize)> = mentions
+        .iter()
+        .filter(|mention| mention.matched != Match::Context)
+        .map(|mention| (mention.start, mention.end))
+        .collect();
+    spans.sort_unstable();
+    let mut next = 0;
+    words
+        .iter()
+        .map(|word| {
+            while spans.get(next).is_some_and(|(_, end)| *end <= word.start) {
+                next += 1;
+            }
+            spans
+                .get(next)
+                .is_some_and(|(start, end)| *start <= word.start && word.end <= *end)
+        })
+        .collect()
+}
+
+fn key_of(run: &[Word]) -> String {
+    let folded: Vec<&str> = run.iter().map(|word| word.folded.as_str()).collect();
+    join_key(&folded)
+}
+
+/// A phrase that starts with an article is found without it, and one made of stop words is no name unless capital.
+fn worth_looking_up(run: &[Word]) -> bool {
+    let (Some(first), Some(last)) = (run.first(), run.last()) else {
+        return false;
+    };
+    if run.len() > 1 && matches!(first.plain.as_str(), "the" | "a" | "an") {
+        return false;
+    }
+    let edge = |word: &Word| !word.is_stop() || word.capital;
+    edge(first) && edge(last)
+}
+
+/// The first and last words of a text; a book pasted into the chat is not read whole.
+fn windowed_words(text: &str) -> Vec<Word> {
+    words(text, MAX_WORDS)
+}
+
+const PRONOUNS: &[&str] = &[
+    "it", "its", "they", "their", "them", "he", "his", "him", "she", "her", "hers", "this", "that",
+    "these", "those",
+];
+const MAX_KEYS: usize = 512;
+const MAX_PHRASE: usize = 6;
+const EDGE: usize = 40;
+const MAX_WORDS: usize = 20_000;
+const MAX_MENTIONS: usize = 64;
+const MAX_SENSES: usize = 3;
+const MAX_PREDICATES: usize = 64;

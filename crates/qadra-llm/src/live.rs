@@ -1,0 +1,267 @@
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures::{FutureExt, Stream, StreamExt};
+use tokio::time::{Instant, Sleep};
+use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
+
+use crate::answer::Answer;
+use crate::http::transport_error;
+use crate::sse::{SseDecoder, SseEvent};
+use crate::{ChatEvent, LlmError, Options, Phase, Secret, Usage};
+
+/// How long the figures may take that follow the reason for stopping.
+const TAIL: Duration = Duration::from_secs(5);
+
+/// What a provider's answers look like. Neither method may panic on any bytes.
+pub(crate) trait Wire: Send + Sync {
+    /// Reads one event of a streamed answer.
+    fn read_event(&self, event: &SseEvent<'_>, answer: &mut Answer) -> Result<(), LlmError>;
+
+    /// Reads an answer that came as one JSON document.
+    fn read_whole(&self, body: &[u8], answer: &mut Answer) -> Result<(), LlmError>;
+}
+
+pub(crate) type Body = Pin<Box<dyn Stream<Item = reqwest::Result<Bytes>> + Send>>;
+
+/// An answer that is arriving. It owns the connection: dropping it, or dropping `body` inside it,
+/// closes the connection unless the answer was read to its end.
+pub(crate) struct Live {
+    body: Option<Body>,
+    framing: Framing,
+    wire: &'static dyn Wire,
+    answer: Answer,
+    /// What ends the stream once the events before it are delivered.
+    failure: Option<LlmError>,
+    cancelled: Pin<Box<WaitForCancellationFutureOwned>>,
+    deadline: Pin<Box<Sleep>>,
+    idle: Duration,
+    phase: Phase,
+    read: usize,
+    body_limit: usize,
+    answer_limit: usize,
+    key: Option<Secret>,
+}
+
+enum Framing {
+    /// Nothing but white space has come. An event stream never begins with a brace.
+    Unknown(SseDecoder),
+    Events(SseDecoder),
+    Document(Vec<u8>),
+}
+
+impl Live {
+    pub(crate) fn new(
+        body: Body,
+        wire: &'static dyn Wire,
+        answer: Answer,
+        options: &Options,
+        first_byte_by: Instant,
+        cancel: &CancellationToken,
+        key: Option<Secret>,
+    ) -> Self {
+        Self {
+            body: Some(body),
+            framing: Framing::Unknown(SseDecoder::new(options.limits.line)),
+            wire,
+            answer,
+            failure: None,
+            cancelled: Box::pin(cancel.clone().cancelled_owned()),
+            deadline: Box::pin(tokio::time::sleep_until(first_byte_by)),
+            idle: options.idle_timeout,
+            phase: Phase::FirstByte,
+            read: 0,
+            body_limit: options.limits.body,
+            answer_limit: options.limits.answer,
+            key,
+        }
+    }
+
+    pub(crate) fn usage(&self) -> Usage {
+        self.answer.usage()
+    }
+
+    /// Waits until some of the answer is there, without taking it.
+    pub(crate) async fn begin(&mut self) -> Result<(), LlmError> {
+        std::future::poll_fn(|cx| {
+            loop {
+                if self.answer.has_next() || self.answer.begun() {
+                    return Poll::Ready(Ok(()));
+                }
+                if let Some(failure) = self.failure.take() {
+                    return Poll::Ready(Err(failure));
+                }
+                ready!(self.poll_more(cx));
+            }
+        })
+        .await
+    }
+
+    pub(crate) fn poll_event(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<ChatEvent, LlmError>>> {
+        loop {
+            if let Some(event) = self.answer.next() {
+                return Poll::Ready(Some(Ok(event)));
+            }
+            if let Some(failure) = self.failure.take() {
+                return Poll::Ready(Some(Err(failure)));
+            }
+            if self.body.is_none() {
+                return Poll::Ready(None);
+            }
+            ready!(self.poll_more(cx));
+        }
+    }
+
+    /// Reads one chunk, or learns that there will be no more.
+    fn poll_more(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let Some(body) = &mut self.body else {
+            // Only reached when a failure was taken and the caller asks again.
+            self.fail(LlmError::Unreachable { message: "the stream is over".to_owned() });
+            return Poll::Ready(());
+        };
+        if self.cancelled.poll_unpin(cx).is_ready() {
+            self.fail(LlmError::Cancelled { usage: self.answer.usage() });
+            return Poll::Ready(());
+        }
+        match body.as_mut().poll_next(cx) {
+            Poll::Ready(Some(Ok(chunk))) => {
+                if let Err(error) = self.take_chunk(&chunk) {
+                    self.fail(error);
+                } else if self.answer.finished() {
+                    self.hand_back();
+                } else {
+                    self.phase = Phase::Idle;
+                    let patience =
+                        if self.answer.has_reason() { self.idle.min(TAIL) } else { self.idle };
+                    self.deadline.as_mut().reset(Instant::now() + patience);
+                }
+            }
+            Poll::Ready(Some(Err(error))) => {
+                let error = transport_error(error);
+                self.lost(error);
+            }
+            Poll::Ready(None) => {
+                if let Err(error) = self.take_end() {
+                    self.lost(error);
+                } else {
+                    self.body = None;
+                }
+            }
+            Poll::Pending => {
+                ready!(self.deadline.poll_unpin(cx));
+                self.lost(LlmError::Timeout { phase: self.phase });
+            }
+        }
+        Poll::Ready(())
+    }
+
+    fn take_chunk(&mut self, chunk: &[u8]) -> Result<(), LlmError> {
+        self.read += chunk.len();
+        if self.read > self.body_limit {
+            return Err(LlmError::TooLarge { what: "one response", limit: self.body_limit });
+        }
+        if let Framing::Unknown(decoder) = &mut self.framing {
+            match chunk.iter().find(|byte| !byte.is_ascii_whitespace()) {
+                None => {}
+                Some(b'{') => self.framing = Framing::Document(Vec::new()),
+                Some(_) => {
+                    let decoder = std::mem::replace(decoder, SseDecoder::new(0));
+                    self.framing = Framing::Events(decoder);
+                }
+            }
+        }
+        match &mut self.framing {
+            Framing::Unknown(_) => Ok(()),
+            Framing::Document(document) => {
+                if document.len() + chunk.len() > self.answer_limit {
+                    return Err(LlmError::TooLarge { what: "one answer", limit: self.answer_limit });
+                }
+                document.extend_from_slice(chunk);
+                Ok(())
+            }
+            Framing::Events(decoder) => {
+                decoder.push(chunk);
+                while let Some(event) = decoder.next_event()? {
+                    self.wire.read_event(&event, &mut self.answer)?;
+                    if self.answer.finished() {
+                        break;
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn take_end(&mut self) -> Result<(), LlmError> {
+        match &mut self.framing {
+            Framing::Unknown(_) => {}
+            Framing::Document(document) => {
+                return self.wire.read_whole(document, &mut self.answer);
+            }
+            Framing::Events(decoder) => {
+                if let Some(event) = decoder.last_event()? {
+                    self.wire.read_event(&event, &mut self.answer)?;
+                }
+            }
+        }
+        if self.answer.finished() {
+            return Ok(());
+        }
+        if self.answer.has_reason() {
+            return self.answer.finish();
+        }
+        Err(LlmError::Unreachable {
+            message: "the connection was closed before the answer ended".to_owned(),
+        })
+    }
+
+    /// The connection is gone. An answer that had ended, and only lacked its figures, stands.
+    fn lost(&mut self, error: LlmError) {
+        if self.answer.has_reason() && self.answer.finish().is_ok() {
+            self.body = None;
+        } else {
+            self.fail(error);
+        }
+    }
+
+    fn fail(&mut self, error: LlmError) {
+        self.body = None;
+        let error = match &self.key {
+            Some(key) => error.scrubbed(key),
+            None => error,
+        };
+        self.failure = Some(match error {
+            error @ (LlmError::Cancelled { .. }
+            | LlmError::TooLarge { .. }
+            | LlmError::Malformed { .. }) => error,
+            error if self.answer.begun() => {
+                LlmError::Interrupted { message: error.to_string(), usage: self.answer.usage() }
+            }
+            error => error,
+        });
+    }
+
+    /// Reads what trails a finished answer, so that the connection can serve the next one.
+    fn hand_back(&mut self) {
+        let Some(mut body) = self.body.take() else { return };
+        let rest = async move {
+            // Nothing but the end of the body is due; a server that sends more loses the connection.
+            for _ in 0..8 {
+                if !matches!(body.next().await, Some(Ok(_))) {
+                    break;
+                }
+            }
+        };
+        let mut rest = Box::pin(tokio::time::timeout(Duration::from_millis(250), rest));
+        if rest.as_mut().now_or_never().is_none()
+            && let Ok(runtime) = tokio::runtime::Handle::try_current()
+        {
+            runtime.spawn(rest);
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! PostgreSQL, the only store of record: migrations, the tenant transaction, one module per resource.
+//!
+//! A tenant's tables are reached through [`TenantTx`] and no other way; the few queries that run before a
+//! tenant is known go through [`AuthTx`], and cross-tenant housekeeping through [`SystemTx`]. Each takes a
+//! database role of its own, none of which owns a table or can bypass row-level security.
+//! This crate never decides what a user may do and never formats anything for people.
+
+mod accounts;
+mod agents;
+mod api_keys;
+mod audit;
+pub mod cluster;
+mod conversations;
+mod error;
+mod knowledge;
+mod messages;
+mod presence;
+mod turns;
+mod tx;
+mod usage;
+
+pub use accounts::{Account, NewAccount, RefreshToken};
+pub use agents::{AgentChange, NewAgent};
+pub use api_keys::{KeyIdentity, NewApiKey};
+pub use conversations::{ConversationChange, ListFilter};
+pub use error::{Result, StoreError};
+pub use knowledge::{
+    NameRow, NewObject, NewTriple, NodeName, NodeRow, PredicateChange, PredicateRow, TripleFilter,
+    TripleRow,
+};
+pub use messages::{HistoryMessage, Page, RatedExchange};
+pub use presence::Presence;
+pub use turns::{Answer, Branch, NewTurn, StartedTurn, StreamRecord, TurnEnd, TurnStart};
+pub use tx::{AuthTx, Store, SystemTx, TenantTx};
+pub use usage::{DayUsage, ModelUsage, UsageRecord, UsageTotals};

@@ -1,0 +1,56 @@
+import { Fragment } from "react";
+import { t } from "../lib/strings";
+import { Key } from "../ui/bits";
+import { Dialog } from "../ui/Dialog";
+import { modKey } from "./shortcuts";
+
+const groups: { title: string; rows: { keys: string[]; text: string }[] }[] = [
+  {
+    title: t.keys.everywhere,
+    rows: [
+      { keys: [modKey, "K"], text: t.keys.palette },
+      { keys: ["?"], text: t.keys.help },
+      { keys: ["/"], text: t.keys.search },
+      { keys: ["G", t.keys.then, "C K A S"], text: t.keys.rooms },
+      { keys: ["C"], text: t.keys.newConversation },
+      { keys: ["Esc"], text: t.keys.closePanel },
+    ],
+  },
+  {
+    title: t.keys.thread,
+    rows: [
+      { keys: ["Enter"], text: t.keys.send },
+      { keys: ["Shift", "Enter"], text: t.keys.newline },
+      { keys: ["Esc"], text: t.keys.stop },
+      { keys: ["↑"], text: t.keys.editLast },
+      { keys: ["@"], text: t.keys.mention },
+    ],
+  },
+  { title: t.keys.editor, rows: [{ keys: [modKey, "S"], text: t.keys.save }] },
+];
+
+export function KeysDialog({ open, onClose }: { open: boolean; onClose: () => void }) {
+  return (
+    <Dialog open={open} onClose={onClose} title={t.keys.title}>
+      {groups.map((group) => (
+        <section key={group.title} className="keys-group">
+          <h3>{group.title}</h3>
+          <dl>
+            {group.rows.map((row) => (
+              <div key={row.text} className="keys-row">
+                <dt>{row.text}</dt>
+                <dd>
+                  {row.keys.map((key) => (
+                    <Fragment key={key}>
+                      {key === t.keys.then ? <span className="muted small"> {key} </span> : <Key>{key}</Key>}{" "}
+                    </Fragment>
+                  ))}
+                </dd>
+              </div>
+            ))}
+          </dl>
+        </section>
+      ))}
+    </Dialog>
+  );
+}
