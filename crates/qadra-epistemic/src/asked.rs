@@ -3,7 +3,7 @@
 use chrono::Datelike;
 use uuid::Uuid;
 
-use crate::lexicon::{Concept, concept_of, concepts_asked, name_year};
+use crate::lexicon::{AskedConcept, Concept, concept_of, concepts_asked, name_year, related};
 use crate::object::Object;
 use crate::question::{Match, Mention, Question, covered, predicate_overlap};
 use crate::text::{Word, is_generic, stem};
@@ -26,13 +26,16 @@ pub(crate) enum Form {
 pub(crate) struct Asked<'a> {
     pub form: Form,
     /// Rows of the lexicon that the question asks for, with the indexes of the words that say so.
-    pub concepts: Vec<(&'static Concept, Vec<usize>)>,
+    pub concepts: Vec<AskedConcept>,
     pub years: Vec<i32>,
     /// Words outside mentions, with their index in the question.
     pub free: Vec<(usize, &'a Word)>,
     pub mentions: &'a [Mention],
+    /// Stems of the free words; an order such as "list" is left blank.
     stems: Vec<String>,
     role: Option<Role>,
+    /// Who acts and who is acted on, when the question names both.
+    pair: Option<(Uuid, Uuid)>,
 }
 
 /// Which end of an action the one mentioned node is.
@@ -58,7 +61,15 @@ impl<'a> Asked<'a> {
         let borrowed = Self::of(source, &[]);
         Self {
             form: borrowed.form,
-            concepts: borrowed.concepts,
+            // Their words are not words of this question.
+            concepts: borrowed
+                .concepts
+                .into_iter()
+                .map(|asked| AskedConcept {
+                    words: Vec::new(),
+                    ..asked
+                })
+                .collect(),
             stems: borrowed.stems,
             years: if own.years.is_empty() {
                 borrowed.years
@@ -66,6 +77,7 @@ impl<'a> Asked<'a> {
                 own.years
             },
             role: None,
+            pair: None,
             ..own
         }
     }
@@ -81,17 +93,16 @@ impl<'a> Asked<'a> {
                 (*at < EDGE || at + EDGE >= count) && !inside.get(*at).copied().unwrap_or(false)
             })
             .collect();
-        let stems: Vec<String> = free.iter().map(|(_, word)| stem(&word.plain)).collect();
+        let stems = stems_of(free.iter().map(|(_, word)| *word));
         let concepts = concepts_asked(&stems)
             .into_iter()
-            .map(|(concept, places)| {
-                (
-                    concept,
-                    places
-                        .into_iter()
-                        .filter_map(|at| free.get(at).map(|(word, _)| *word))
-                        .collect(),
-                )
+            .map(|asked| AskedConcept {
+                words: asked
+                    .words
+                    .iter()
+                    .filter_map(|at| free.get(*at).map(|(word, _)| *word))
+                    .collect(),
+                ..asked
             })
             .collect();
         Self {
@@ -99,6 +110,7 @@ impl<'a> Asked<'a> {
             concepts,
             years: free.iter().filter_map(|(_, word)| word.year()).collect(),
             role: role_of(words, &inside, mentions),
+            pair: pair_of(words, &inside, mentions),
             free,
             stems,
             mentions,
@@ -127,6 +139,16 @@ impl<'a> Asked<'a> {
         self.mentions.iter().any(|mention| mention.node_id == node)
     }
 
+    /// Whether the question is about what one node does to the other.
+    pub(crate) fn names_pair(&self) -> bool {
+        self.pair.is_some()
+    }
+
+    /// Whether the mentions are a list ("Apple and Microsoft"), each asked about on its own.
+    pub(crate) fn lists_mentions(&self, question: &Question) -> bool {
+        coordinated(question.words(), self.mentions)
+    }
+
     /// How well a statement's predicate answers the question, 0 to 1.
     pub(crate) fn predicate_match(&self, triple: &Triple) -> f32 {
         if !self.year_fits(triple) || !self.role_fits(triple) {
@@ -137,18 +159,33 @@ impl<'a> Asked<'a> {
         let longest = self
             .concepts
             .iter()
-            .map(|(_, places)| places.len())
+            .map(|asked| asked.specificity)
             .max()
             .unwrap_or(0);
-        let by_concept = concept.and_then(|concept| {
-            let (_, places) = self
+        if let Some(concept) = concept {
+            let most = self
                 .concepts
                 .iter()
-                .find(|(asked, _)| std::ptr::eq(*asked, concept))?;
-            Some(if places.len() == longest { 1.0 } else { 0.8 })
-        });
-        if let Some(score) = by_concept {
-            return score;
+                .filter(|asked| {
+                    std::ptr::eq(asked.concept, concept)
+                        || (!is_value && related(asked.concept, concept))
+                })
+                .map(|asked| asked.specificity)
+                .max();
+            if let Some(specificity) = most {
+                return match self.form {
+                    // The time of a statement answers "when" only where no statement has it as its object.
+                    Form::When if !is_value => {
+                        if concept.says.contains("{when}") || triple.has_validity() {
+                            0.7
+                        } else {
+                            0.0
+                        }
+                    }
+                    _ if specificity == longest => 1.0,
+                    _ => 0.8,
+                };
+            }
         }
         let fits = match self.form {
             Form::Who => !is_value,
@@ -171,6 +208,12 @@ impl<'a> Asked<'a> {
         if let Some(year) = name_year(&triple.predicate) {
             return self.years.contains(&year);
         }
+        // An event happened in the year in which it became true; a state goes on.
+        let event = concept_of(&triple.predicate, is_value(&triple.object))
+            .is_some_and(|concept| concept.says.contains("{when}"));
+        if let (true, Some(from)) = (event, triple.valid_from) {
+            return self.years.contains(&from.year());
+        }
         if object_year(&triple.object).is_some_and(|year| self.years.contains(&year)) {
             return true;
         }
@@ -184,19 +227,26 @@ impl<'a> Asked<'a> {
             || (triple.has_validity() && triple.holds_in_year(year))
     }
 
+    /// Whether who acts on whom in the statement is what the question has in mind.
     fn role_fits(&self, triple: &Triple) -> bool {
-        let (Some(role), Object::Node { id: object, .. }) = (self.role, &triple.object) else {
+        let Object::Node { id: object, .. } = triple.object else {
             return true;
         };
         let Some(voice) = concept_of(&triple.predicate, false).and_then(voice_of) else {
             return true;
         };
-        let subject_is = if voice == role {
-            triple.subject.id
-        } else {
-            *object
+        let (agent, patient) = match voice {
+            Role::Agent => (triple.subject.id, object),
+            Role::Patient => (object, triple.subject.id),
         };
-        self.mentioned(subject_is)
+        match (self.role, self.pair) {
+            (_, Some((asked_agent, asked_patient))) => {
+                agent == asked_agent || patient == asked_patient
+            }
+            (Some(Role::Agent), None) => self.mentioned(agent),
+            (Some(Role::Patient), None) => self.mentioned(patient),
+            (None, None) => true,
+        }
     }
 }
 
@@ -210,6 +260,19 @@ pub(crate) fn object_year(object: &Object) -> Option<i32> {
         Object::Date(date) => Some(date.year()),
         _ => None,
     }
+}
+
+/// Stems of the words; an order ("list all facts", "name its products") asks for no predicate of that name.
+pub(crate) fn stems_of<'w>(words: impl Iterator<Item = &'w Word>) -> Vec<String> {
+    words
+        .map(|word| {
+            if ORDERS.contains(&word.plain.as_str()) {
+                String::new()
+            } else {
+                stem(&word.plain)
+            }
+        })
+        .collect()
 }
 
 /// The subject's role in a row's sentence; rows that describe rather than act have none.
@@ -284,6 +347,56 @@ fn role_of(words: &[Word], inside: &[bool], mentions: &[Mention]) -> Option<Role
     })
 }
 
+/// Agent and patient of a question that names two nodes around an action ("Did A acquire B?", "Is B owned by A?").
+fn pair_of(words: &[Word], inside: &[bool], mentions: &[Mention]) -> Option<(Uuid, Uuid)> {
+    let [first, second] = mentions else {
+        return None;
+    };
+    if first.end > second.start || first.matched == Match::Context || coordinated(words, mentions) {
+        return None;
+    }
+    let free = || {
+        words
+            .iter()
+            .zip(inside)
+            .filter(|(_, inside)| !**inside)
+            .map(|(word, _)| word)
+    };
+    let noun = free().find_map(|word| NOUN_ROLES.iter().find(|(noun, _)| *noun == word.plain));
+    if let Some((_, role)) = noun {
+        return Some(match role {
+            Role::Patient => (first.node_id, second.node_id),
+            Role::Agent => (second.node_id, first.node_id),
+        });
+    }
+    free().find(|word| ACTIONS.contains(&stem(&word.plain).as_str()))?;
+    let by = free()
+        .any(|word| word.plain == "by" && word.start >= first.end && word.end <= second.start);
+    Some(if by {
+        (second.node_id, first.node_id)
+    } else {
+        (first.node_id, second.node_id)
+    })
+}
+
+/// Whether nothing but "and", "or" and the like stands between two neighbouring mentions.
+fn coordinated(words: &[Word], mentions: &[Mention]) -> bool {
+    mentions.windows(2).any(|pair| match pair {
+        [left, right] if left.end <= right.start && left.matched != Match::Context => {
+            let mut between = words
+                .iter()
+                .filter(|word| word.start >= left.end && word.end <= right.start);
+            between.all(|word| {
+                matches!(
+                    word.plain.as_str(),
+                    "and" | "or" | "vs" | "versus" | "the" | "than" | "with" | "to"
+                )
+            })
+        }
+        _ => false,
+    })
+}
+
 fn form_of(words: &[Word]) -> Form {
     for (at, word) in words.iter().enumerate().take(40) {
         let next = words
@@ -315,6 +428,18 @@ fn form_of(words: &[Word]) -> Form {
 
 /// A long text's first and last words are where it asks.
 const EDGE: usize = 40;
+
+const ORDERS: &[&str] = &[
+    "list",
+    "name",
+    "show",
+    "tell",
+    "give",
+    "say",
+    "describe",
+    "summarize",
+    "summarise",
+];
 
 /// Stems of verbs whose two ends must not be confused.
 const ACTIONS: &[&str] = &[

@@ -6,10 +6,11 @@ use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::asked::Asked;
+use crate::asked::{Asked, Form, is_value};
 use crate::contradiction::{Contradiction, PredicateFacts, contradictions};
+use crate::coverage::Coverage;
 use crate::question::{Found, Match, Mention, Question};
-use crate::text::{Word, slice, stem, words};
+use crate::text::{stem, words};
 use crate::triple::{Kind, Triple, short_float};
 
 /// What the graph can say to a question.
@@ -21,6 +22,9 @@ pub struct Assessment {
     pub triples: Vec<RankedTriple>,
     pub contradictions: Vec<Contradiction>,
     pub gaps: Vec<Gap>,
+    /// The day the question was asked, as given in [`Options`].
+    #[serde(skip)]
+    pub today: Option<NaiveDate>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -105,6 +109,7 @@ impl Question {
             mentions: found.mentions.clone(),
             triples: ranked,
             contradictions,
+            today: options.today,
         }
     }
 }
@@ -153,13 +158,7 @@ pub(crate) fn answering<'t>(
     triples: impl Iterator<Item = &'t Triple>,
 ) -> Vec<&'t Triple> {
     let scored: Vec<(f32, &Triple)> = triples
-        .filter(|triple| {
-            asked.mentions.is_empty()
-                || asked
-                    .mentions
-                    .iter()
-                    .any(|mention| triple.touches(mention.node_id))
-        })
+        .filter(|triple| about_mentions(asked, triple))
         .map(|triple| (asked.predicate_match(triple), triple))
         .collect();
     let best = scored
@@ -167,215 +166,64 @@ pub(crate) fn answering<'t>(
         .map(|(score, _)| *score)
         .fold(0.0_f32, f32::max);
     let bar = (best - 0.25).max(MATCHES);
-    scored
+    let mut kept: Vec<&Triple> = scored
         .into_iter()
         .filter(|(score, _)| *score >= bar)
         .map(|(_, triple)| triple)
-        .collect()
+        .collect();
+    // "Was it founded in 1980?" compares years, so the founders are not the answer.
+    let compares_years = asked.form == Form::YesNo && !asked.years.is_empty();
+    if compares_years && kept.iter().any(|triple| is_value(&triple.object)) {
+        kept.retain(|triple| is_value(&triple.object));
+    }
+    narrowed(asked, kept)
 }
 
-/// What of the question the graph covers.
-struct Coverage {
-    gaps: Vec<Gap>,
-    /// Something asked has an answer.
-    answered: bool,
-    /// The question asks for something beyond the mentioned nodes themselves.
-    asks: bool,
-    /// A word of the question means nothing to the graph.
-    unknown: bool,
-    /// A mentioned node has statements.
-    grounded: bool,
-}
-
-impl Coverage {
-    fn measure(question: &Question, asked: &Asked<'_>, triples: &[Triple]) -> Self {
-        let answers = answering(asked, triples.iter());
-        let mut understood: HashSet<usize> = HashSet::new();
-        for (concept, places) in &asked.concepts {
-            let has_answer = answers.iter().any(|triple| {
-                crate::lexicon::concept_of(
-                    &triple.predicate,
-                    crate::asked::is_value(&triple.object),
-                )
-                .is_some_and(|of| std::ptr::eq(of, *concept))
-            });
-            if has_answer {
-                understood.extend(places);
-            }
-        }
-        let mut known_stems: HashSet<String> = HashSet::new();
-        for triple in answers.iter().take(LABELS_READ) {
-            known_stems.extend(
-                crate::text::predicate_words(&triple.predicate)
-                    .iter()
-                    .map(|word| stem(word)),
-            );
-        }
-        let about = |triple: &&Triple| {
-            asked.mentions.is_empty()
-                || asked
-                    .mentions
-                    .iter()
-                    .any(|mention| triple.touches(mention.node_id))
-        };
-        for triple in triples.iter().filter(about).take(LABELS_READ) {
-            for label in [
-                triple.subject.label.as_str(),
-                triple.object.label().as_str(),
-            ] {
-                known_stems.extend(words(label, 24).iter().map(|word| stem(&word.plain)));
-            }
-        }
-        let year_known = |year: i32| {
-            answers
-                .iter()
-                .any(|triple| asked.year_answered(triple, year))
-        };
-        let knows = |at: usize, word: &Word| {
-            understood.contains(&at)
-                || word.year().is_some_and(year_known)
-                || known_stems.contains(&stem(&word.plain))
-                || CHARTS.contains(&stem(&word.plain).as_str())
-        };
-        let content: Vec<(usize, &Word)> = asked.content().collect();
-        let unknown: Vec<(usize, &Word)> = content
-            .iter()
-            .copied()
-            .filter(|(at, word)| !knows(*at, word))
-            .collect();
-
-        let mut gaps = Vec::new();
-        let (said_missing, explained) = missing_predicates(asked, &answers, &understood, &mut gaps);
-        let rest: Vec<(usize, &Word)> = unknown
-            .iter()
-            .copied()
-            .filter(|(at, _)| !explained.contains(at))
-            .collect();
-        phrase_gaps(question, &rest, &mut gaps);
-        let grounded = asked
+pub(crate) fn about_mentions(asked: &Asked<'_>, triple: &Triple) -> bool {
+    asked.mentions.is_empty()
+        || asked
             .mentions
             .iter()
-            .any(|mention| triples.iter().any(|triple| triple.touches(mention.node_id)));
-        if !said_missing {
-            empty_nodes(asked, triples, &mut gaps);
-        }
-        Self {
-            answered: !answers.is_empty(),
-            asks: !asked.concepts.is_empty() || !content.is_empty(),
-            unknown: !unknown.is_empty(),
-            grounded,
-            gaps,
-        }
-    }
-
-    fn competence(&self, asked: &Asked<'_>) -> Competence {
-        if asked.mentions.is_empty() {
-            return match (self.asks, self.answered && !self.unknown) {
-                (false, _) | (true, true) => Competence::Competent,
-                (true, false) => Competence::OutOfScope,
-            };
-        }
-        if !self.grounded {
-            return Competence::OutOfScope;
-        }
-        match (self.asks, self.answered) {
-            (true, false) if self.unknown || !self.gaps.is_empty() => Competence::OutOfScope,
-            _ if self.gaps.is_empty() => Competence::Competent,
-            _ => Competence::Partial,
-        }
-    }
+            .any(|mention| triple.touches(mention.node_id))
 }
 
-/// Gaps for predicates that are asked of a known node and have no statement there. Returns whether there are any, and
-/// the words that they explain.
-fn missing_predicates(
-    asked: &Asked<'_>,
-    answers: &[&Triple],
-    understood: &HashSet<usize>,
-    gaps: &mut Vec<Gap>,
-) -> (bool, HashSet<usize>) {
-    let mut explained = HashSet::new();
-    let before = gaps.len();
-    let mut nouns: Vec<&str> = Vec::new();
-    for (concept, places) in &asked.concepts {
-        let satisfied = places.iter().any(|at| understood.contains(at));
-        let told = places.iter().any(|at| explained.contains(at));
-        if !satisfied && !told && !asked.mentions.is_empty() && answers.is_empty() {
-            nouns.push(concept.noun);
-            explained.extend(places.iter().copied());
-        }
+/// Statements whose labels hold the names that the question gives beside mentions ("headquartered in California"),
+/// where some do.
+fn narrowed<'t>(asked: &Asked<'_>, answers: Vec<&'t Triple>) -> Vec<&'t Triple> {
+    let names: Vec<String> = asked
+        .content()
+        .filter(|(at, word)| {
+            word.capital
+                && !word.opens
+                && word.year().is_none()
+                && !asked
+                    .concepts
+                    .iter()
+                    .any(|concept| concept.words.contains(at))
+        })
+        .map(|(_, word)| stem(&word.plain))
+        .collect();
+    if names.is_empty() {
+        return answers;
     }
-    for mention in unique(asked.mentions) {
-        for noun in nouns.iter().take(3) {
-            gaps.push(Gap {
-                text: format!("{} {noun}", mention.label),
-                reason: format!(
-                    "\"{}\" is known, but no statement about it says this",
-                    mention.label
-                ),
-            });
-        }
-        let compared = unique(asked.mentions).len() > 1 && nouns.is_empty() && !answers.is_empty();
-        if compared && !answers.iter().any(|triple| triple.touches(mention.node_id)) {
-            let noun = answers
-                .first()
-                .and_then(|triple| {
-                    crate::lexicon::concept_of(
-                        &triple.predicate,
-                        crate::asked::is_value(&triple.object),
-                    )
-                })
-                .map(|concept| concept.noun)
-                .unwrap_or("this");
-            gaps.push(Gap {
-                text: format!("{} {noun}", mention.label),
-                reason: format!(
-                    "\"{}\" is known, but no statement about it says this",
-                    mention.label
-                ),
-            });
-        }
-    }
-    (gaps.len() > before, explained)
+    let holds = |triple: &&Triple| {
+        let labels = label_stems(triple);
+        names.iter().all(|name| labels.contains(name))
+    };
+    let some: Vec<&Triple> = answers.iter().copied().filter(holds).collect();
+    if some.is_empty() { answers } else { some }
 }
 
-/// One gap for each run of neighbouring unknown words.
-fn phrase_gaps(question: &Question, unknown: &[(usize, &Word)], gaps: &mut Vec<Gap>) {
-    let mut runs: Vec<(usize, &Word, &Word)> = Vec::new();
-    for (at, word) in unknown {
-        match runs.last_mut() {
-            Some((last, _, end)) if *at == *last + 1 && word.start - end.end <= 1 => {
-                *last = *at;
-                *end = word;
-            }
-            _ => runs.push((*at, word, word)),
-        }
-    }
-    let mut seen = HashSet::new();
-    for (_, first, last) in runs.into_iter().take(64) {
-        let text = slice(
-            question.text(),
-            first.start,
-            last.end.min(first.start + 120),
-        );
-        if seen.insert(text.to_lowercase()) {
-            gaps.push(Gap {
-                text,
-                reason: "no node, alias or predicate has this name".into(),
-            });
-        }
-    }
-}
-
-fn empty_nodes(asked: &Asked<'_>, triples: &[Triple], gaps: &mut Vec<Gap>) {
-    for mention in unique(asked.mentions) {
-        if !triples.iter().any(|triple| triple.touches(mention.node_id)) {
-            gaps.push(Gap {
-                text: mention.label.clone(),
-                reason: "the node has no statements".into(),
-            });
-        }
-    }
+/// Stems of the words of a statement's labels.
+pub(crate) fn label_stems(triple: &Triple) -> HashSet<String> {
+    [
+        triple.subject.label.as_str(),
+        triple.object.label().as_str(),
+    ]
+    .into_iter()
+    .flat_map(|label| words(label, 24))
+    .map(|word| stem(&word.plain))
+    .collect()
 }
 
 pub(crate) fn unique(mentions: &[Mention]) -> Vec<&Mention> {
@@ -393,5 +241,3 @@ pub(crate) fn unique(mentions: &[Mention]) -> Vec<&Mention> {
 
 /// A predicate matches from here on.
 const MATCHES: f32 = 0.6;
-const LABELS_READ: usize = 400;
-const CHARTS: &[&str] = &["chart", "plot", "graph", "visualiz", "visualis", "diagram"];

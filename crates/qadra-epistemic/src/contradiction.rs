@@ -121,6 +121,9 @@ pub fn contradictions(
 
 type Found = Vec<(usize, usize, String)>;
 
+/// Statements of one canonical form: those that assert it and those that deny it.
+type Sides = (Vec<usize>, Vec<usize>);
+
 fn functional_conflicts(triples: &[&Triple], facts: &PredicateFacts, found: &mut Found) {
     let mut groups: BTreeMap<(Uuid, &str), Vec<usize>> = BTreeMap::new();
     for (at, triple) in triples.iter().enumerate() {
@@ -139,15 +142,7 @@ fn functional_conflicts(triples: &[&Triple], facts: &PredicateFacts, found: &mut
             let (Some(left), Some(right)) = (triples.get(a), triples.get(b)) else {
                 return;
             };
-            // Joint holders named by one and the same source (co-CEOs) are not a disagreement.
-            let joint = left.source.is_some()
-                && left.source == right.source
-                && left.object.node_id().is_some()
-                && right.object.node_id().is_some();
-            if left.object.likeness(&right.object) == Likeness::Different
-                && left.overlaps(right)
-                && !joint
-            {
+            if left.object.likeness(&right.object) == Likeness::Different && left.overlaps(right) {
                 found.push((
                     a,
                     b,
@@ -159,7 +154,7 @@ fn functional_conflicts(triples: &[&Triple], facts: &PredicateFacts, found: &mut
 }
 
 fn polarity_conflicts(triples: &[&Triple], facts: &PredicateFacts, found: &mut Found) {
-    let mut groups: BTreeMap<(String, String, String), (Vec<usize>, Vec<usize>)> = BTreeMap::new();
+    let mut groups: BTreeMap<(String, String, String), Sides> = BTreeMap::new();
     for (at, triple) in triples.iter().enumerate() {
         let (said, denied) = groups.entry(facts.canonical(triple)).or_default();
         match triple.polarity {

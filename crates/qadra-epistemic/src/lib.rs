@@ -4,18 +4,24 @@
 //! what no triple states. The caller looks names up and fetches the neighbourhood. Entry type: [`Question`].
 //! Rules and formulas: `docs/grounding.md`.
 
+mod answer;
 mod asked;
 mod assess;
+mod chart;
 mod contradiction;
+mod coverage;
 mod lexicon;
 mod message;
 mod number;
 mod object;
+mod phrase;
 mod question;
 mod text;
 mod triple;
 
+pub use answer::{Answer, Citation, compose_answer, compose_answer_in};
 pub use assess::{Assessment, Competence, Gap, Options, RankedTriple};
+pub use chart::{ChartSpec, chart_from_facts, chart_from_facts_in};
 pub use contradiction::{Contradiction, PredicateFacts, PredicateInfo, contradictions};
 pub use message::{DEFAULT_BUDGET, system_message, system_message_within};
 pub use number::Decimal;

@@ -397,17 +397,17 @@ fn several_sentences(text: &str) -> bool {
     if text.contains('\n') {
         return true;
     }
-    let mut ends = 0;
-    let mut words = 0;
-    for word in text.split_whitespace() {
-        words += 1;
+    let words: Vec<&str> = text.split_whitespace().collect();
+    // Initials and abbreviations ("J. R. Smith", "Inc.") do not end a sentence.
+    let ends = |word: &str| {
         let body = word.trim_end_matches(['.', '!', '?']);
-        // Initials and abbreviations ("J. R. Smith", "Inc.") do not end a sentence.
-        if body.len() < word.len() && body.chars().count() > 3 {
-            ends += 1;
-        }
-    }
-    ends >= 2 || (ends == 1 && words >= 12)
+        body.len() < word.len() && body.chars().count() > 3
+    };
+    let inside = words.windows(2).any(
+        |pair| matches!(pair, [word, next] if ends(word) && next.starts_with(char::is_uppercase)),
+    );
+    let at_end = words.last().is_some_and(|word| ends(word));
+    (inside && words.len() >= 6) || (at_end && words.len() >= 12)
 }
 
 fn fnv128(bytes: &[u8]) -> u128 {

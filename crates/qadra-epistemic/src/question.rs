@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::lexicon::{Concept, concepts_asked};
+use crate::lexicon::concepts_asked;
 use crate::text::{
     Word, identity_key, is_generic, join_key, normalize_label, predicate_words, slice, stem, words,
 };
@@ -140,16 +140,21 @@ impl Question {
         let mut seen = HashSet::new();
         self.collect_keys(&mut keys, &mut seen, MAX_KEYS);
         for earlier in &self.previous {
-            earlier.collect_keys(&mut keys, &mut seen, MAX_KEYS.min(keys.len() + 100));
+            let limit = MAX_KEYS.min(keys.len() + 100);
+            earlier.collect_keys(&mut keys, &mut seen, limit);
         }
         keys
     }
 
     fn collect_keys(&self, keys: &mut Vec<String>, seen: &mut HashSet<String>, limit: usize) {
-        let stems: Vec<String> = self.edges().map(|at| stem(&self.words[at].plain)).collect();
+        let stems: Vec<String> = self
+            .edges()
+            .filter_map(|at| self.words.get(at))
+            .map(|word| stem(&word.plain))
+            .collect();
         let suggested = concepts_asked(&stems)
             .into_iter()
-            .flat_map(|(concept, _)| concept.names.iter())
+            .flat_map(|asked| asked.concept.names.iter())
             .take(128);
         let mut push = |key: String| {
             if keys.len() < limit && !key.is_empty() && seen.insert(key.clone()) {
@@ -206,7 +211,7 @@ impl Question {
             mentions: self.own_mentions(&nodes),
             predicates: Vec::new(),
         };
-        self.predicates_into(&nodes, &predicates, &mut found);
+        self.predicates_into(&predicates, &mut found);
         let needs_nodes = found.mentions.is_empty() && self.leans_on_context();
         let needs_predicates = found.predicates.is_empty() && self.is_elliptical();
         for earlier in &self.previous {
@@ -268,7 +273,8 @@ impl Question {
         let (Some(first), Some(last)) = (run.first(), run.last()) else {
             return Vec::new();
         };
-        let text = slice(&self.text, first.start, last.end);
+        let end = last.end - possessive_tail(&last.surface);
+        let text = slice(&self.text, first.start, end);
         let plain = run
             .iter()
             .map(|word| word.plain.as_str())
@@ -292,7 +298,7 @@ impl Question {
                 let mention = Mention {
                     text: text.clone(),
                     start: first.start,
-                    end: last.end,
+                    end,
                     node_id: *id,
                     label: (*label).to_owned(),
                     matched,
@@ -341,35 +347,32 @@ impl Question {
             || (is_generic(&first.plain) && !first.is_stop() && first.capital && !first.opens)
     }
 
-    fn predicates_into(
-        &self,
-        nodes: &HashMap<&str, Vec<(Uuid, &str)>>,
-        predicates: &HashMap<&str, Vec<(Uuid, &str)>>,
-        found: &mut Found,
-    ) {
+    fn predicates_into(&self, predicates: &HashMap<&str, Vec<(Uuid, &str)>>, found: &mut Found) {
         let covered = covered(&self.words, &found.mentions);
-        let free: Vec<&Word> = self
+        let edges: HashSet<usize> = self.edges().collect();
+        let free = self
             .words
             .iter()
             .zip(&covered)
-            .filter(|(_, covered)| !**covered)
-            .map(|(word, _)| word)
-            .collect();
-        let stems: Vec<String> = free.iter().map(|word| stem(&word.plain)).collect();
+            .enumerate()
+            .filter(|(at, (_, covered))| !**covered && edges.contains(at))
+            .map(|(_, (word, _))| word);
+        let stems = crate::asked::stems_of(free);
         let asked = concepts_asked(&stems);
         let mut known: Vec<(Uuid, &str)> = predicates.values().flatten().copied().collect();
         known.sort_unstable();
         known.dedup();
-        let _ = nodes;
         for (id, name) in known {
             if found.predicates.len() >= MAX_PREDICATES {
                 break;
             }
-            if predicate_overlap(name, &stems) >= 0.5
-                || asked
-                    .iter()
-                    .any(|(concept, _)| names_concept(concept, name))
-            {
+            let meant = asked.iter().any(|asked| {
+                [true, false].into_iter().any(|is_value| {
+                    crate::lexicon::concept_of(name, is_value)
+                        .is_some_and(|concept| crate::lexicon::related(concept, asked.concept))
+                })
+            });
+            if meant || predicate_overlap(name, &stems) >= 0.5 {
                 found.predicates.push(PredicateMention {
                     predicate_id: id,
                     name: name.to_owned(),
@@ -445,14 +448,6 @@ pub(crate) fn predicate_overlap(name: &str, stems: &[String]) -> f32 {
     if total > 0.0 { said / total } else { 0.0 }
 }
 
-pub(crate) fn names_concept(concept: &Concept, predicate: &str) -> bool {
-    let bare = crate::lexicon::bare_name(predicate);
-    concept
-        .names
-        .iter()
-        .any(|name| crate::lexicon::bare_name(name) == bare)
-}
-
 /// Which words lie inside a mention.
 pub(crate) fn covered(words: &[Word], mentions: &[Mention]) -> Vec<bool> {
     let mut spans: Vec<(usize, usize)> = mentions
@@ -470,9 +465,25 @@ pub(crate) fn covered(words: &[Word], mentions: &[Mention]) -> Vec<bool> {
             }
             spans
                 .get(next)
-                .is_some_and(|(start, end)| *start <= word.start && word.end <= *end)
+                .is_some_and(|(start, end)| *start <= word.start && word.start < *end)
         })
         .collect()
+}
+
+/// Characters of a possessive ending, which belongs to the sentence and not to the name.
+fn possessive_tail(surface: &str) -> usize {
+    let mark = |letter: char| {
+        matches!(
+            letter,
+            '\'' | '\u{2019}' | '\u{2018}' | '\u{02BC}' | '\u{FF07}'
+        )
+    };
+    let tail: Vec<char> = surface.chars().rev().take(2).collect();
+    match tail.as_slice() {
+        [last, ..] if mark(*last) => 1,
+        ['s' | 'S', before] if mark(*before) => 2,
+        _ => 0,
+    }
 }
 
 fn key_of(run: &[Word]) -> String {

@@ -84,9 +84,11 @@ impl Answer {
             Some(_) => self.calls.iter().rposition(|call| call.key == key),
             None => self.calls.len().checked_sub(1),
         };
-        let open = position.and_then(|at| self.calls.get_mut(at)).filter(|call| {
-            name.is_empty() || call.name.is_empty() || id.is_empty() || call.id == id
-        });
+        let open = position
+            .and_then(|at| self.calls.get_mut(at))
+            .filter(|call| {
+                name.is_empty() || call.name.is_empty() || id.is_empty() || call.id == id
+            });
         match open {
             Some(call) => {
                 if call.id.is_empty() {
@@ -127,15 +129,25 @@ impl Answer {
                 if call.arguments.trim().is_empty() {
                     continue;
                 }
-                return Err(LlmError::Malformed { message: "a tool call without a name".to_owned() });
+                return Err(LlmError::Malformed {
+                    message: "a tool call without a name".to_owned(),
+                });
             }
             let number = self.released;
             self.released += 1;
             let blank = call.arguments.trim().is_empty();
             self.events.push_back(ChatEvent::ToolCall(ToolCall {
-                id: if call.id.is_empty() { format!("call_{number}") } else { call.id },
+                id: if call.id.is_empty() {
+                    format!("call_{number}")
+                } else {
+                    call.id
+                },
                 name: call.name,
-                arguments: if blank { "{}".to_owned() } else { call.arguments },
+                arguments: if blank {
+                    "{}".to_owned()
+                } else {
+                    call.arguments
+                },
             }));
         }
         Ok(())
@@ -152,7 +164,10 @@ impl Answer {
     /// a zero there means that the server does not count.
     pub(crate) fn count(&mut self, prompt: Option<u64>, completion: Option<u64>) {
         let sane = |count: u64| count.min(u64::from(u32::MAX));
-        self.told_prompt = prompt.filter(|&count| count > 0).map(sane).or(self.told_prompt);
+        self.told_prompt = prompt
+            .filter(|&count| count > 0)
+            .map(sane)
+            .or(self.told_prompt);
         self.told_completion = completion.map(sane).or(self.told_completion);
     }
 
@@ -180,7 +195,11 @@ impl Answer {
             Some(reason) => reason,
         };
         let usage = self.usage();
-        self.events.push_back(ChatEvent::Finish { reason, usage, model: self.model.clone() });
+        self.events.push_back(ChatEvent::Finish {
+            reason,
+            usage,
+            model: self.model.clone(),
+        });
         Ok(())
     }
 
@@ -202,7 +221,9 @@ impl Answer {
     }
 
     pub(crate) fn usage(&self) -> Usage {
-        let completion = self.told_completion.filter(|&count| count > 0 || self.weight == 0);
+        let completion = self
+            .told_completion
+            .filter(|&count| count > 0 || self.weight == 0);
         Usage {
             prompt_tokens: self.told_prompt.unwrap_or(self.prompt_estimate),
             completion_tokens: completion.unwrap_or_else(|| weight_to_tokens(self.weight)),
@@ -213,7 +234,10 @@ impl Answer {
     fn spend(&mut self, bytes: &[u8]) -> Result<(), LlmError> {
         self.bytes += bytes.len();
         if self.bytes > self.limits.answer {
-            return Err(LlmError::TooLarge { what: "one answer", limit: self.limits.answer });
+            return Err(LlmError::TooLarge {
+                what: "one answer",
+                limit: self.limits.answer,
+            });
         }
         self.weight += weigh_bytes(bytes);
         Ok(())
@@ -221,5 +245,8 @@ impl Answer {
 }
 
 fn arguments_too_large(limits: Limits) -> LlmError {
-    LlmError::TooLarge { what: "the arguments of one tool call", limit: limits.arguments }
+    LlmError::TooLarge {
+        what: "the arguments of one tool call",
+        limit: limits.arguments,
+    }
 }

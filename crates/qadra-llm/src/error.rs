@@ -14,10 +14,17 @@ pub enum LlmError {
     Refused { status: u16, message: String },
     /// Still over the provider's rate limit after every attempt.
     #[error("the model provider is rate limiting requests: {message}")]
-    RateLimited { message: String, retry_after: Option<Duration> },
+    RateLimited {
+        message: String,
+        retry_after: Option<Duration>,
+    },
     /// The provider failed on its side (408, 5xx, 529) on every attempt.
     #[error("the model provider failed with status {status}: {message}")]
-    Unavailable { status: u16, message: String, retry_after: Option<Duration> },
+    Unavailable {
+        status: u16,
+        message: String,
+        retry_after: Option<Duration>,
+    },
     /// No connection, or the connection was lost before anything of the answer came.
     #[error("cannot reach the model provider: {message}")]
     Unreachable { message: String },
@@ -111,7 +118,11 @@ pub(crate) fn bounded(text: &str) -> String {
         }
         line.push(if c.is_control() { ' ' } else { c });
     }
-    if line.is_empty() { "no further explanation".to_owned() } else { line }
+    if line.is_empty() {
+        "no further explanation".to_owned()
+    } else {
+        line
+    }
 }
 
 impl LlmError {
@@ -124,9 +135,19 @@ impl LlmError {
             | Self::Unreachable { message }
             | Self::Interrupted { message, .. }
             | Self::Malformed { message } => *message = bounded(&key.scrub(message)),
-            Self::Config(_) | Self::Timeout { .. } | Self::TooLarge { .. } | Self::Cancelled { .. } => {
-            }
+            Self::Config(_)
+            | Self::Timeout { .. }
+            | Self::TooLarge { .. }
+            | Self::Cancelled { .. } => {}
         }
         self
+    }
+}
+
+/// A document that is not what it should be, with its beginning.
+pub(crate) fn unreadable(json: &[u8], error: &serde_json::Error) -> LlmError {
+    let start = String::from_utf8_lossy(json.get(..120).unwrap_or(json));
+    LlmError::Malformed {
+        message: bounded(&format!("{error} in `{start}`")),
     }
 }

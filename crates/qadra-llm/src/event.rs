@@ -16,7 +16,7 @@ use crate::{ChatRequest, LlmError, LlmProvider, ToolCall};
 pub enum ChatEvent {
     /// The next piece of the answer's text; never empty.
     Token(String),
-    /// A tool call, complete. Calls come in the model's order, after the text.
+    /// A tool call, complete. Calls come in the model's order.
     ToolCall(ToolCall),
     Finish {
         reason: FinishReason,
@@ -71,7 +71,9 @@ impl Add for Usage {
     fn add(self, other: Self) -> Self {
         Self {
             prompt_tokens: self.prompt_tokens.saturating_add(other.prompt_tokens),
-            completion_tokens: self.completion_tokens.saturating_add(other.completion_tokens),
+            completion_tokens: self
+                .completion_tokens
+                .saturating_add(other.completion_tokens),
             estimated: self.estimated || other.estimated,
         }
     }
@@ -114,7 +116,12 @@ impl ChatStream {
         events: impl Stream<Item = Result<ChatEvent, LlmError>> + Send + 'static,
         prompt_tokens: u64,
     ) -> Self {
-        let made = Made { events: Box::pin(events), prompt_tokens, weight: 0, told: None };
+        let made = Made {
+            events: Box::pin(events),
+            prompt_tokens,
+            weight: 0,
+            told: None,
+        };
         Self(Source::Made(Box::new(made)))
     }
 
@@ -143,8 +150,18 @@ impl ChatStream {
             match event? {
                 ChatEvent::Token(text) => content.push_str(&text),
                 ChatEvent::ToolCall(call) => tool_calls.push(call),
-                ChatEvent::Finish { reason, usage, model } => {
-                    return Ok(Completion { content, tool_calls, reason, usage, model });
+                ChatEvent::Finish {
+                    reason,
+                    usage,
+                    model,
+                } => {
+                    return Ok(Completion {
+                        content,
+                        tool_calls,
+                        reason,
+                        usage,
+                        model,
+                    });
                 }
             }
         }
@@ -168,7 +185,9 @@ impl Stream for ChatStream {
 
 impl std::fmt::Debug for ChatStream {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ChatStream").field("usage", &self.usage()).finish_non_exhaustive()
+        f.debug_struct("ChatStream")
+            .field("usage", &self.usage())
+            .finish_non_exhaustive()
     }
 }
 
@@ -201,5 +220,9 @@ pub async fn complete(
     request: ChatRequest,
     cancel: CancellationToken,
 ) -> Result<Completion, LlmError> {
-    provider.stream(request, cancel).await?.collect_answer().await
+    provider
+        .stream(request, cancel)
+        .await?
+        .collect_answer()
+        .await
 }

@@ -37,6 +37,11 @@ pub(crate) struct Call<'a> {
 impl Http {
     /// Sends the call until some of its answer has come, or no attempt is left.
     pub(crate) async fn open(&self, call: &Call<'_>) -> Result<ChatStream, LlmError> {
+        if call.cancel.is_cancelled() {
+            return Err(LlmError::Cancelled {
+                usage: Usage::default(),
+            });
+        }
         let mut made = 0;
         loop {
             let error = match self.attempt(call).await {
@@ -134,7 +139,10 @@ pub(crate) fn client(url: &Url, options: &Options) -> Result<Client, LlmError> {
         builder = builder.no_proxy();
     }
     builder.build().map_err(|error| {
-        LlmError::Config(format!("the HTTP client cannot start: {}", with_causes(&error)))
+        LlmError::Config(format!(
+            "the HTTP client cannot start: {}",
+            with_causes(&error)
+        ))
     })
 }
 
@@ -143,7 +151,9 @@ pub(crate) fn endpoint(base: &str, path: &str) -> Result<Url, LlmError> {
     let mut url = Url::parse(base.trim())
         .map_err(|error| LlmError::Config(format!("the base URL is not a URL: {error}")))?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
-        return Err(LlmError::Config("the base URL must begin with http:// or https://".to_owned()));
+        return Err(LlmError::Config(
+            "the base URL must begin with http:// or https://".to_owned(),
+        ));
     }
     url.set_fragment(None);
     let joined = format!("{}/{path}", url.path().trim_end_matches('/'));
@@ -154,12 +164,16 @@ pub(crate) fn endpoint(base: &str, path: &str) -> Result<Url, LlmError> {
 /// An error of the connection, without the address, which may carry a password.
 pub(crate) fn transport_error(error: reqwest::Error) -> LlmError {
     if error.is_connect() && error.is_timeout() {
-        return LlmError::Timeout { phase: Phase::Connect };
+        return LlmError::Timeout {
+            phase: Phase::Connect,
+        };
     }
     if error.is_builder() {
         return LlmError::Config("the request cannot be written".to_owned());
     }
-    LlmError::Unreachable { message: bounded(&with_causes(&error.without_url())) }
+    LlmError::Unreachable {
+        message: bounded(&with_causes(&error.without_url())),
+    }
 }
 
 /// The error that a status and a provider's own words amount to.
@@ -172,9 +186,16 @@ pub(crate) fn classify(
     match status {
         // Paid-up quota does not come back by waiting.
         429 if code == "insufficient_quota" => LlmError::Refused { status, message },
-        429 => LlmError::RateLimited { message, retry_after },
+        429 => LlmError::RateLimited {
+            message,
+            retry_after,
+        },
         501 | 505 => LlmError::Refused { status, message },
-        408 | 500.. => LlmError::Unavailable { status, message, retry_after },
+        408 | 500.. => LlmError::Unavailable {
+            status,
+            message,
+            retry_after,
+        },
         _ => LlmError::Refused { status, message },
     }
 }
@@ -191,7 +212,10 @@ pub(crate) struct Fault {
 impl Fault {
     /// Reads `{"error": {…}}`, `{"error": "…"}`, or the inner object itself.
     pub(crate) fn read(value: &Value) -> Self {
-        let inner = value.get("error").filter(|inner| !inner.is_null()).unwrap_or(value);
+        let inner = value
+            .get("error")
+            .filter(|inner| !inner.is_null())
+            .unwrap_or(value);
         let text = |name: &str| inner.get(name).and_then(Value::as_str);
         let mut message = match inner {
             Value::String(message) => message.clone(),
@@ -202,11 +226,19 @@ impl Fault {
         if let Some(param) = text("param").filter(|param| !message.contains(param)) {
             message = format!("{message} ({param})");
         }
-        let number = inner.get("code").or_else(|| inner.get("status")).and_then(Value::as_u64);
+        let number = inner
+            .get("code")
+            .or_else(|| inner.get("status"))
+            .and_then(Value::as_u64);
         Self {
             message: bounded(&message),
-            code: text("code").or_else(|| text("type")).unwrap_or_default().to_owned(),
-            status: number.and_then(|n| u16::try_from(n).ok()).filter(|n| (400..600).contains(n)),
+            code: text("code")
+                .or_else(|| text("type"))
+                .unwrap_or_default()
+                .to_owned(),
+            status: number
+                .and_then(|n| u16::try_from(n).ok())
+                .filter(|n| (400..600).contains(n)),
         }
     }
 }
@@ -216,7 +248,10 @@ async fn refusal(response: Response) -> LlmError {
     let status = response.status().as_u16();
     let wait = retry_after(response.headers(), Utc::now());
     if (300..400).contains(&status) {
-        let target = response.headers().get(LOCATION).and_then(|value| value.to_str().ok());
+        let target = response
+            .headers()
+            .get(LOCATION)
+            .and_then(|value| value.to_str().ok());
         let message = format!(
             "redirects are not followed; it points to {}",
             bounded(target.unwrap_or("nowhere"))
@@ -237,14 +272,20 @@ async fn refusal(response: Response) -> LlmError {
     let _ = tokio::time::timeout(Duration::from_secs(5), read).await;
     let fault = match serde_json::from_slice::<Value>(&body) {
         Ok(value) => Fault::read(&value),
-        Err(_) => Fault { message: bounded(&String::from_utf8_lossy(&body)), ..Fault::default() },
+        Err(_) => Fault {
+            message: bounded(&String::from_utf8_lossy(&body)),
+            ..Fault::default()
+        },
     };
     classify(status, &fault.code, fault.message, wait)
 }
 
 fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
-    host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
+    host == "localhost"
+        || host
+            .parse::<std::net::IpAddr>()
+            .is_ok_and(|ip| ip.is_loopback())
 }
 
 fn with_causes(error: &dyn std::error::Error) -> String {

@@ -20,13 +20,17 @@ pub(crate) struct Count(pub(crate) Option<u64>);
 
 impl<'de> Deserialize<'de> for Text {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(StringVisitor { json: false }).map(Self)
+        deserializer
+            .deserialize_any(StringVisitor { json: false })
+            .map(Self)
     }
 }
 
 impl<'de> Deserialize<'de> for JsonText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(StringVisitor { json: true }).map(Self)
+        deserializer
+            .deserialize_any(StringVisitor { json: true })
+            .map(Self)
     }
 }
 
@@ -65,19 +69,35 @@ impl<'de> Visitor<'de> for StringVisitor {
     }
 
     fn visit_bool<E>(self, value: bool) -> Result<String, E> {
-        Ok(if self.json { value.to_string() } else { String::new() })
+        Ok(if self.json {
+            value.to_string()
+        } else {
+            String::new()
+        })
     }
 
     fn visit_i64<E>(self, value: i64) -> Result<String, E> {
-        Ok(if self.json { value.to_string() } else { String::new() })
+        Ok(if self.json {
+            value.to_string()
+        } else {
+            String::new()
+        })
     }
 
     fn visit_u64<E>(self, value: u64) -> Result<String, E> {
-        Ok(if self.json { value.to_string() } else { String::new() })
+        Ok(if self.json {
+            value.to_string()
+        } else {
+            String::new()
+        })
     }
 
     fn visit_f64<E>(self, value: f64) -> Result<String, E> {
-        Ok(if self.json { value.to_string() } else { String::new() })
+        Ok(if self.json {
+            value.to_string()
+        } else {
+            String::new()
+        })
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<String, A::Error> {
@@ -85,12 +105,19 @@ impl<'de> Visitor<'de> for StringVisitor {
         if self.json {
             return Ok(Value::Array(parts).to_string());
         }
-        Ok(parts.iter().filter_map(|part| part.get("text")?.as_str()).collect())
+        Ok(parts
+            .iter()
+            .filter_map(|part| part.get("text")?.as_str())
+            .collect())
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<String, A::Error> {
         let value = Value::deserialize(MapAccessDeserializer::new(map))?;
-        Ok(if self.json { value.to_string() } else { String::new() })
+        Ok(if self.json {
+            value.to_string()
+        } else {
+            String::new()
+        })
     }
 }
 
@@ -114,7 +141,11 @@ mod tests {
         check("-3", "", "-3", None);
         check("true", "", "true", None);
         check(r#"{"a":1}"#, "", r#"{"a":1}"#, None);
-        check(r#"[{"type":"text","text":"a"},{"x":1},"b",{"text":"c"}]"#, "ac",
-            r#"[{"type":"text","text":"a"},{"x":1},"b",{"text":"c"}]"#, None);
+        check(
+            r#"[{"type":"text","text":"a"},{"x":1},"b",{"text":"c"}]"#,
+            "ac",
+            r#"[{"text":"a","type":"text"},{"x":1},"b",{"text":"c"}]"#,
+            None,
+        );
     }
 }

@@ -121,11 +121,15 @@ impl Live {
     fn poll_more(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let Some(body) = &mut self.body else {
             // Only reached when a failure was taken and the caller asks again.
-            self.fail(LlmError::Unreachable { message: "the stream is over".to_owned() });
+            self.fail(LlmError::Unreachable {
+                message: "the stream is over".to_owned(),
+            });
             return Poll::Ready(());
         };
         if self.cancelled.poll_unpin(cx).is_ready() {
-            self.fail(LlmError::Cancelled { usage: self.answer.usage() });
+            self.fail(LlmError::Cancelled {
+                usage: self.answer.usage(),
+            });
             return Poll::Ready(());
         }
         match body.as_mut().poll_next(cx) {
@@ -136,8 +140,11 @@ impl Live {
                     self.hand_back();
                 } else {
                     self.phase = Phase::Idle;
-                    let patience =
-                        if self.answer.has_reason() { self.idle.min(TAIL) } else { self.idle };
+                    let patience = if self.answer.has_reason() {
+                        self.idle.min(TAIL)
+                    } else {
+                        self.idle
+                    };
                     self.deadline.as_mut().reset(Instant::now() + patience);
                 }
             }
@@ -163,7 +170,10 @@ impl Live {
     fn take_chunk(&mut self, chunk: &[u8]) -> Result<(), LlmError> {
         self.read += chunk.len();
         if self.read > self.body_limit {
-            return Err(LlmError::TooLarge { what: "one response", limit: self.body_limit });
+            return Err(LlmError::TooLarge {
+                what: "one response",
+                limit: self.body_limit,
+            });
         }
         if let Framing::Unknown(decoder) = &mut self.framing {
             match chunk.iter().find(|byte| !byte.is_ascii_whitespace()) {
@@ -179,7 +189,10 @@ impl Live {
             Framing::Unknown(_) => Ok(()),
             Framing::Document(document) => {
                 if document.len() + chunk.len() > self.answer_limit {
-                    return Err(LlmError::TooLarge { what: "one answer", limit: self.answer_limit });
+                    return Err(LlmError::TooLarge {
+                        what: "one answer",
+                        limit: self.answer_limit,
+                    });
                 }
                 document.extend_from_slice(chunk);
                 Ok(())
@@ -239,16 +252,19 @@ impl Live {
             error @ (LlmError::Cancelled { .. }
             | LlmError::TooLarge { .. }
             | LlmError::Malformed { .. }) => error,
-            error if self.answer.begun() => {
-                LlmError::Interrupted { message: error.to_string(), usage: self.answer.usage() }
-            }
+            error if self.answer.begun() => LlmError::Interrupted {
+                message: error.to_string(),
+                usage: self.answer.usage(),
+            },
             error => error,
         });
     }
 
     /// Reads what trails a finished answer, so that the connection can serve the next one.
     fn hand_back(&mut self) {
-        let Some(mut body) = self.body.take() else { return };
+        let Some(mut body) = self.body.take() else {
+            return;
+        };
         let rest = async move {
             // Nothing but the end of the body is due; a server that sends more loses the connection.
             for _ in 0..8 {
@@ -262,6 +278,113 @@ impl Live {
             && let Ok(runtime) = tokio::runtime::Handle::try_current()
         {
             runtime.spawn(rest);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::anthropic::AnthropicWire;
+    use crate::openai::OpenAiWire;
+    use proptest::prelude::*;
+
+    const OPENAI: &str = concat!(
+        ": hi\r\n\r\n",
+        "data: {\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Grüße, 世界 🦀\"}}]}\n\n",
+        "data:{\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"a\",\"function\":{\"name\":\"t\",",
+        "\"arguments\":\"{\\\"é\"}}]}}]}\r\n\r\n",
+        "data: {\"choices\":[{\"delta\":\ndata: {\"tool_calls\":[{\"index\":0,\"function\":{\"arguments\":",
+        "\"\\\":1}\"}}]}}]}\n\n",
+        "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"tool_calls\"}]}\n\n",
+        "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":3,\"completion_tokens\":4}}\n\ndata:[DONE]\n\n",
+    );
+
+    const ANTHROPIC: &str = concat!(
+        "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"model\":\"m\",",
+        "\"usage\":{\"input_tokens\":3,\"output_tokens\":1}}}\n\n",
+        "data: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",",
+        "\"text\":\"Grüße, 世界 🦀\"}}\n\nevent: ping\ndata: {\"type\":\"ping\"}\n\n",
+        "data: {\"type\":\"content_block_start\",\"index\":1,\"content_block\":{\"type\":\"tool_use\",",
+        "\"id\":\"a\",\"name\":\"t\",\"input\":{}}}\n\n",
+        "data: {\"type\":\"content_block_delta\",\"index\":1,\"delta\":{\"type\":\"input_json_delta\",",
+        "\"partial_json\":\"{\\\"é\\\":1}\"}}\r\n\r\n",
+        "data: {\"type\":\"content_block_stop\",\"index\":1}\n\n",
+        "data: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"tool_use\"},",
+        "\"usage\":{\"output_tokens\":4}}\n\ndata: {\"type\":\"message_stop\"}\n\n",
+    );
+
+    fn play(wire: &'static dyn Wire, chunks: Vec<Bytes>) -> Vec<Result<ChatEvent, LlmError>> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build()
+            .unwrap();
+        runtime.block_on(async {
+            let options = Options::default();
+            let mut live = Live::new(
+                Box::pin(futures::stream::iter(chunks.into_iter().map(Ok))),
+                wire,
+                Answer::new(options.limits, "asked", 9),
+                &options,
+                Instant::now() + options.first_byte_timeout,
+                &CancellationToken::new(),
+                None,
+            );
+            futures::stream::poll_fn(|cx| live.poll_event(cx))
+                .collect()
+                .await
+        })
+    }
+
+    fn cut(stream: &str, cuts: &[usize]) -> Vec<Bytes> {
+        let mut rest = Bytes::copy_from_slice(stream.as_bytes());
+        let mut chunks = Vec::new();
+        for cut in cuts.iter().cycle() {
+            chunks.push(rest.split_to((*cut).min(rest.len())));
+            if rest.is_empty() {
+                break;
+            }
+        }
+        chunks
+    }
+
+    proptest! {
+        #[test]
+        fn an_answer_is_the_same_however_the_network_cuts_it(
+            cuts in proptest::collection::vec(1usize..60, 1..30),
+        ) {
+            let wires: [(&'static dyn Wire, &str); 2] =
+                [(&OpenAiWire, OPENAI), (&AnthropicWire, ANTHROPIC)];
+            for (wire, stream) in wires {
+                let expected = [
+                    Ok(ChatEvent::Token("Grüße, 世界 🦀".to_owned())),
+                    Ok(ChatEvent::ToolCall(crate::ToolCall {
+                        id: "a".to_owned(),
+                        name: "t".to_owned(),
+                        arguments: "{\"é\":1}".to_owned(),
+                    })),
+                    Ok(ChatEvent::Finish {
+                        reason: crate::FinishReason::ToolCalls,
+                        usage: Usage { prompt_tokens: 3, completion_tokens: 4, estimated: false },
+                        model: "m".to_owned(),
+                    }),
+                ];
+                prop_assert_eq!(&play(wire, cut(stream, &cuts)), &expected);
+            }
+        }
+
+        #[test]
+        fn a_stream_with_any_bytes_put_into_it_ends_without_a_panic(
+            at in 0usize..800,
+            noise in proptest::collection::vec(any::<u8>(), 1..20),
+        ) {
+            let wires: [(&'static dyn Wire, &str); 2] =
+                [(&OpenAiWire, OPENAI), (&AnthropicWire, ANTHROPIC)];
+            for (wire, stream) in wires {
+                let (head, tail) = stream.as_bytes().split_at(at.min(stream.len()));
+                let chunks = [head, &noise, tail].map(Bytes::copy_from_slice).to_vec();
+                prop_assert!(!play(wire, chunks).is_empty());
+            }
         }
     }
 }

@@ -24,7 +24,11 @@ impl ChatRequest {
     /// Estimated size of the prompt: every message and tool by [`estimate_tokens`], plus four tokens
     /// of framing for each and three to open the answer.
     pub fn estimated_prompt_tokens(&self) -> u64 {
-        let messages: u64 = self.messages.iter().map(ChatMessage::estimated_tokens).sum();
+        let messages: u64 = self
+            .messages
+            .iter()
+            .map(ChatMessage::estimated_tokens)
+            .sum();
         let tools: u64 = self
             .tools
             .iter()
@@ -62,19 +66,29 @@ pub enum ChatMessage {
 
 impl ChatMessage {
     pub fn system(content: impl Into<String>) -> Self {
-        Self::System { content: content.into() }
+        Self::System {
+            content: content.into(),
+        }
     }
 
     pub fn user(content: impl Into<String>) -> Self {
-        Self::User { content: content.into() }
+        Self::User {
+            content: content.into(),
+        }
     }
 
     pub fn assistant(content: impl Into<String>) -> Self {
-        Self::Assistant { content: content.into(), tool_calls: Vec::new() }
+        Self::Assistant {
+            content: content.into(),
+            tool_calls: Vec::new(),
+        }
     }
 
     pub fn tool(call_id: impl Into<String>, content: impl Into<String>) -> Self {
-        Self::Tool { call_id: call_id.into(), content: content.into() }
+        Self::Tool {
+            call_id: call_id.into(),
+            content: content.into(),
+        }
     }
 
     /// Estimated tokens of this message with its framing; a history budget adds these up.
@@ -84,7 +98,10 @@ impl ChatMessage {
             Self::Tool { call_id, content } => {
                 weigh_bytes(content.as_bytes()) + weigh_bytes(call_id.as_bytes())
             }
-            Self::Assistant { content, tool_calls } => tool_calls
+            Self::Assistant {
+                content,
+                tool_calls,
+            } => tool_calls
                 .iter()
                 .map(ToolCall::weight)
                 .fold(weigh_bytes(content.as_bytes()), u64::saturating_add),

@@ -18,7 +18,13 @@ pub struct ProviderConfig {
 
 impl ProviderConfig {
     pub fn new(kind: ProviderKind) -> Self {
-        Self { kind, base_url: None, api_key: None, model: None, options: Options::default() }
+        Self {
+            kind,
+            base_url: None,
+            api_key: None,
+            model: None,
+            options: Options::default(),
+        }
     }
 }
 
@@ -127,6 +133,11 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { line: 1 << 20, answer: 8 << 20, arguments: 256 << 10, body: 256 << 20 }
+        Self {
+            line: 1 << 20,
+            answer: 8 << 20,
+            arguments: 256 << 10,
+            body: 256 << 20,
+        }
     }
 }

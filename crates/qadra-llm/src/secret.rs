@@ -17,7 +17,11 @@ impl Secret {
     /// `text` with every occurrence of the key blanked: some servers quote the key they refuse.
     pub(crate) fn scrub(&self, text: &str) -> String {
         // Shorter keys are placeholders for servers that want none, and would blank ordinary words.
-        if self.0.len() < 6 { text.to_owned() } else { text.replace(&self.0, "***") }
+        if self.0.len() < 6 {
+            text.to_owned()
+        } else {
+            text.replace(&self.0, "***")
+        }
     }
 }
 

@@ -48,7 +48,10 @@ impl SseDecoder {
 
     /// Takes the next bytes; the events of earlier ones must have been read.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
-        debug_assert!(self.at >= self.chunk.len(), "events of the last chunk are unread");
+        debug_assert!(
+            self.at >= self.chunk.len(),
+            "events of the last chunk are unread"
+        );
         self.chunk.clear();
         self.chunk.extend_from_slice(bytes);
         self.at = 0;
@@ -60,7 +63,10 @@ impl SseDecoder {
         while self.take_line()? {
             if self.end_line()? {
                 self.spent = true;
-                return Ok(Some(SseEvent { name: &self.name, data: &self.data }));
+                return Ok(Some(SseEvent {
+                    name: &self.name,
+                    data: &self.data,
+                }));
             }
         }
         Ok(None)
@@ -74,7 +80,10 @@ impl SseDecoder {
         }
         let open = std::mem::take(&mut self.has_data);
         self.spent = true;
-        Ok(open.then_some(SseEvent { name: &self.name, data: &self.data }))
+        Ok(open.then_some(SseEvent {
+            name: &self.name,
+            data: &self.data,
+        }))
     }
 
     /// Moves bytes into `line` up to a line end; false when the chunk has run out first.
@@ -114,7 +123,10 @@ impl SseDecoder {
             self.name.clear();
             return Ok(false);
         }
-        let colon = line.iter().position(|&byte| byte == b':').unwrap_or(line.len());
+        let colon = line
+            .iter()
+            .position(|&byte| byte == b':')
+            .unwrap_or(line.len());
         let (field, value) = line.split_at(colon);
         let value = value.strip_prefix(b":").unwrap_or(value);
         let value = value.strip_prefix(b" ").unwrap_or(value);
@@ -148,7 +160,10 @@ impl SseDecoder {
     }
 
     fn too_large(&self) -> LlmError {
-        LlmError::TooLarge { what: "one line", limit: self.limit }
+        LlmError::TooLarge {
+            what: "one line",
+            limit: self.limit,
+        }
     }
 }
 
@@ -175,8 +190,10 @@ mod tests {
 
     #[track_caller]
     fn check(stream: &[u8], expected: &[(&str, &str)]) {
-        let expected: Vec<_> =
-            expected.iter().map(|(name, data)| ((*name).to_owned(), (*data).to_owned())).collect();
+        let expected: Vec<_> = expected
+            .iter()
+            .map(|(name, data)| ((*name).to_owned(), (*data).to_owned()))
+            .collect();
         assert_eq!(events(&[stream]), expected);
         let bytes: Vec<&[u8]> = stream.chunks(1).collect();
         assert_eq!(events(&bytes), expected, "byte by byte");
@@ -198,7 +215,10 @@ mod tests {
 
     #[test]
     fn data_lines_of_one_event_are_joined() {
-        check(b"data: {\ndata:  \"a\"\ndata: }\n\n", &[("", "{\n \"a\"\n}")]);
+        check(
+            b"data: {\ndata:  \"a\"\ndata: }\n\n",
+            &[("", "{\n \"a\"\n}")],
+        );
     }
 
     #[test]
@@ -212,7 +232,10 @@ mod tests {
         decoder.push(b"data: 12");
         assert_eq!(decoder.next_event(), Ok(None));
         decoder.push(b"3");
-        assert!(matches!(decoder.next_event(), Err(LlmError::TooLarge { .. })));
+        assert!(matches!(
+            decoder.next_event(),
+            Err(LlmError::TooLarge { .. })
+        ));
     }
 
     proptest! {

@@ -11,7 +11,7 @@ pub fn estimate_tokens(text: &str) -> u64 {
 }
 
 /// Weight units in one token.
-const UNIT: u64 = 20;
+const UNIT: u64 = 40;
 
 pub(crate) fn weigh_bytes(bytes: &[u8]) -> u64 {
     bytes.iter().map(|&byte| u64::from(weight(byte))).sum()
@@ -24,16 +24,17 @@ pub(crate) fn weight_to_tokens(weight: u64) -> u64 {
 /// A character is weighed at its first byte in UTF-8; the following ones add nothing.
 const fn weight(byte: u8) -> u8 {
     match byte {
-        b'a'..=b'z' | b'A'..=b'Z' | b' ' => 6,
-        b'0'..=b'9' => 10,
-        0x00..=0x7f => 12,
+        b'a'..=b'z' | b'A'..=b'Z' => 11,
+        b' ' => 6,
+        // Digits, marks and line ends.
+        0x00..=0x7f => 26,
         0x80..=0xbf => 0,
         // Latin with marks, Greek, Cyrillic, Hebrew, Arabic.
-        0xc0..=0xdf => 14,
+        0xc0..=0xdf => 32,
         // Indic scripts, Thai, Chinese, Japanese, Korean.
-        0xe0..=0xef => 26,
+        0xe0..=0xef => 56,
         // Emoji and rare scripts.
-        0xf0..=0xff => 60,
+        0xf0..=0xff => 120,
     }
 }
 

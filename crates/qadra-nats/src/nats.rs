@@ -5,7 +5,6 @@ use async_nats::ConnectOptions;
 use async_trait::async_trait;
 use bytes::Bytes;
 use tokio::sync::OnceCell;
-use uuid::Uuid;
 
 use crate::bus::ReplyPath;
 use crate::objects::Outgoing;
@@ -50,7 +49,8 @@ pub struct NatsOptions {
     pub objects: Option<Arc<Objects>>,
     /// How long to wait for the first connection, and for the socket to take a message.
     pub send_timeout: Duration,
-    /// First token of reply subjects; an account with permissions of its own may need another one.
+    /// Start of reply subjects, `_INBOX` and whatever follows; an account with permissions of its own
+    /// may need another one.
     pub inbox_prefix: String,
     /// One broker subscription to `_PROGRESS.*` for all progress streams of this process instead of one
     /// each: an idle stream then costs a few hundred bytes instead of several thousand and opens without
@@ -104,7 +104,7 @@ impl Nats {
         .connect(servers)
         .await
         .map_err(|e| BusError::transport(format!("cannot connect to the broker at {shown}"), e))?;
-        link.connected();
+        link.attach(&client);
         let inbox = Inbox::open(&client, &options.inbox_prefix, link.clone()).await?;
         let nats = Self {
             inner: Arc::new(Inner {
@@ -157,6 +157,13 @@ impl Nats {
     }
 }
 
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.link.detach();
+        self.progress.close();
+    }
+}
+
 impl Inner {
     async fn subscribe_upstream(
         &self,
@@ -180,17 +187,24 @@ impl Inner {
         Ok(pump)
     }
 
-    /// A request that nobody can answer: the broker itself does, with "no responders".
+    /// A message to ourselves. Whoever else listens to everything cannot keep the answer away.
     async fn round_trip(&self, timeout: Duration) -> Result<(), BusError> {
-        let subject = format!("_PING.{}", Uuid::new_v4());
-        let outgoing = Outgoing {
-            headers: Headers::new(),
-            payload: Bytes::new(),
-            stored: None,
+        let deadline = tokio::time::Instant::now() + timeout;
+        tokio::time::timeout_at(deadline, self.link.wait_connected())
+            .await
+            .map_err(|_| BusError::Disconnected)??;
+        let mut pending = self.inbox.expect();
+        let subject = pending.subject().to_owned();
+        let echo = async {
+            self.send(&subject, None, None, Bytes::new()).await?;
+            pending.reply().await
         };
-        match self.exchange(&subject, outgoing, timeout).await {
-            Ok(_) | Err(BusError::NoResponder { .. }) => Ok(()),
-            Err(error) => Err(error),
+        match tokio::time::timeout_at(deadline, echo).await {
+            Ok(echoed) => echoed.map(drop),
+            Err(_) => Err(BusError::Timeout {
+                subject,
+                after: timeout,
+            }),
         }
     }
 
@@ -404,15 +418,22 @@ impl Bus for Nats {
     }
 
     async fn close(&self) {
-        self.inner.link.close();
-        self.inner.progress.close();
-        // An unreachable broker must not keep the program from ending.
-        let _ =
-            tokio::time::timeout(self.inner.options.send_timeout, self.inner.client.drain()).await;
-        let _ = tokio::time::timeout(
-            self.inner.options.send_timeout,
-            self.inner.link.wait_closed(),
-        )
-        .await;
+        let inner = &self.inner;
+        let reachable = inner.link.check_connected().is_ok();
+        inner.link.close();
+        inner.progress.close();
+        // A broker that is away, or goes away now, must not keep the program from ending.
+        if reachable {
+            let limit = inner.options.send_timeout;
+            let ended = async {
+                if inner.client.drain().await.is_ok() {
+                    inner.link.wait_closed().await;
+                }
+            };
+            if tokio::time::timeout(limit, ended).await.is_err() {
+                tracing::warn!("broker did not take the last messages in time");
+            }
+        }
+        inner.link.ended();
     }
 }

@@ -166,6 +166,9 @@ AS $$
                        'MaxFragments=1, MaxWords=24, MinWords=8, StartSel="", StopSel=""')
     FROM newest n, q
 $$;
+-- The new owner must be able to create in the schema at the moment it takes the function over.
+GRANT CREATE ON SCHEMA public TO qadra_search;
 ALTER FUNCTION search_messages(text, uuid) OWNER TO qadra_search;
+REVOKE CREATE ON SCHEMA public FROM qadra_search;
 REVOKE ALL ON FUNCTION search_messages(text, uuid) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION search_messages(text, uuid) TO qadra_app;

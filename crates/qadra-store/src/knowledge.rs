@@ -170,9 +170,13 @@ impl TenantTx {
 
     /// Statements about the nodes in either place, the most certain first, at most `per_node` each way for
     /// each node; with `hops` 2 also those around the nodes found. One round trip.
+    ///
+    /// Statements with one of the asked `predicates` come before others where the cap bites; when no node is
+    /// named, up to `per_node` statements of each asked predicate are fetched.
     pub async fn triples_around(
         &mut self,
         nodes: &[Uuid],
+        predicates: &[Uuid],
         per_node: i64,
         hops: u8,
     ) -> Result<Vec<TripleRow>> {
@@ -454,14 +458,9 @@ impl TenantTx {
     }
 
     /// The id of the node of that name, made if new.
-    pub async fn node_ensure(
-        &mut self,
-        label: &str,
-        key: &str,
-        kind: Option<&str>,
-    ) -> Result<Uuid> {
-        let ids = self.nodes_ensure(&[(key, label)]).await?;
-        let id = ids.first().map(|n| n.1).ok_or(sqlx::Error::RowNotFound)?;
+    pub async fn node_ensure(&mut self, name: &NodeName, kind: Option<&str>) -> Result<Uuid> {
+        let ids = self.nodes_ensure(&[name]).await?;
+        let id = ids.get(&name.identity).copied().ok_or(sqlx::Error::RowNotFound)?;
         if let Some(kind) = kind {
             sqlx::query("UPDATE kg_nodes SET kind = $3 WHERE tenant_id = $1 AND id = $2")
                 .bind(self.tenant_id)
@@ -524,14 +523,10 @@ impl TenantTx {
 
     /// # Errors
     /// [`crate::StoreError::Duplicate`] when the node has that alias already.
-    pub async fn alias_create(
-        &mut self,
-        node_id: Uuid,
-        alias: &str,
-        key: &str,
-    ) -> Result<(Uuid, DateTime<Utc>)> {
+    pub async fn alias_create(&mut self, node_id: Uuid, alias: &NodeName) -> Result<(Uuid, DateTime<Utc>)> {
         sqlx::query(
-            "INSERT INTO kg_aliases (tenant_id, id, node_id, alias, key) VALUES ($1, $2, $3, $4, $5) RETURNING id, created_at",
+            "INSERT INTO kg_aliases (tenant_id, id, node_id, alias, identity, key) VALUES ($1, $2, $3, $4, $5, $6)
+             RETURNING id, created_at",
         )
         .bind(self.tenant_id)
         .bind(qadra_types::new_id())

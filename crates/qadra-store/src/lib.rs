@@ -33,3 +33,4 @@ pub use presence::Presence;
 pub use turns::{Answer, Branch, NewTurn, StartedTurn, StreamRecord, TurnEnd, TurnStart};
 pub use tx::{AuthTx, Store, SystemTx, TenantTx};
 pub use usage::{DayUsage, ModelUsage, UsageRecord, UsageTotals};
+pub use sqlx::postgres::PgConnectOptions;

@@ -130,6 +130,34 @@ impl TenantTx {
         Ok(done.rows_affected() == 1)
     }
 
+    /// Answers to a message, oldest first.
+    pub async fn message_answers(&mut self, conversation_id: Uuid, question_id: Uuid) -> Result<Vec<Uuid>> {
+        sqlx::query_scalar(
+            "SELECT id FROM conversation_messages
+             WHERE tenant_id = $1 AND conversation_id = $2 AND parent_id = $3 AND role = 'assistant' ORDER BY id",
+        )
+        .bind(self.tenant_id)
+        .bind(conversation_id)
+        .bind(question_id)
+        .fetch_all(self.conn())
+        .await
+        .map_err(Into::into)
+    }
+
+    /// The agent that answered a message last, or was asked to.
+    pub async fn answering_agent(&mut self, conversation_id: Uuid, question_id: Uuid) -> Result<Option<Uuid>> {
+        let agent: Option<Option<Uuid>> = sqlx::query_scalar(
+            "SELECT agent_id FROM conversation_turns
+             WHERE tenant_id = $1 AND user_message_id = $3 AND conversation_id = $2 ORDER BY id DESC LIMIT 1",
+        )
+        .bind(self.tenant_id)
+        .bind(conversation_id)
+        .bind(question_id)
+        .fetch_optional(self.conn())
+        .await?;
+        Ok(agent.flatten())
+    }
+
     /// Rated answers of the tenant's threads, oldest first, after the given message (for paging).
     pub async fn message_rated(
         &mut self,

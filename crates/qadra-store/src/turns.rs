@@ -416,16 +416,15 @@ impl TenantTx {
 }
 
 impl SystemTx {
-    /// Fails the running turns whose owner's advisory lock is free, so dead. Returns how many.
-    pub async fn turn_recover(&mut self, own_lock: i64, error: &TurnError) -> Result<u64> {
-        let owners: Vec<i64> = sqlx::query_scalar(
-            "SELECT DISTINCT owner_lock FROM conversation_turns WHERE status = 'running' AND owner_lock <> $1",
-        )
-        .bind(own_lock)
-        .fetch_all(self.conn())
-        .await?;
+    /// Fails the running turns whose owner's advisory lock is free, so dead, and those under `own_lock` that are
+    /// not among the `live` ones and a minute old, so lost. Returns how many.
+    pub async fn turn_recover(&mut self, own_lock: i64, live: &[Uuid], error: &TurnError) -> Result<u64> {
+        let owners: Vec<i64> =
+            sqlx::query_scalar("SELECT DISTINCT owner_lock FROM conversation_turns WHERE status = 'running'")
+                .fetch_all(self.conn())
+                .await?;
         let mut dead = Vec::new();
-        for owner in owners {
+        for owner in owners.into_iter().filter(|o| *o != own_lock) {
             let free: bool = sqlx::query_scalar("SELECT pg_try_advisory_xact_lock($1)")
                 .bind(owner)
                 .fetch_one(self.conn())
@@ -434,19 +433,20 @@ impl SystemTx {
                 dead.push(owner);
             }
         }
-        if dead.is_empty() {
-            return Ok(0);
-        }
         let done = sqlx::query(
             "WITH t AS (
                 UPDATE conversation_turns SET status = 'failed', error = $2, finished_at = now()
-                WHERE status = 'running' AND owner_lock = ANY ($1) RETURNING tenant_id, conversation_id, id
+                WHERE status = 'running' AND (owner_lock = ANY ($1)
+                   OR (owner_lock = $3 AND id <> ALL ($4) AND started_at < now() - interval '1 minute'))
+                RETURNING tenant_id, conversation_id, id
              )
              UPDATE conversations c SET running_turn_id = NULL FROM t
              WHERE c.tenant_id = t.tenant_id AND c.id = t.conversation_id AND c.running_turn_id = t.id",
         )
         .bind(dead)
         .bind(sqlx::types::Json(error))
+        .bind(own_lock)
+        .bind(live)
         .execute(self.conn())
         .await?;
         Ok(done.rows_affected())

@@ -1,1 +1,54 @@
-fn main() {}
+//! The `qadra` program: command line, settings, and the wiring of the crates. Nothing is decided here.
+
+mod commands;
+mod config;
+mod keys;
+mod logging;
+mod settings;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Self-hosted AI agents whose answers can be checked.
+#[derive(Parser)]
+#[command(version, about)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run everything in one process, with a private PostgreSQL unless QADRA_DATABASE_URL is set
+    Up(commands::up::Args),
+    /// Run the HTTP side alone (needs QADRA_NATS_URL and QADRA_JWT_SECRET)
+    Gateway(commands::gateway::Args),
+    /// Run the use cases alone (needs QADRA_DATABASE_URL, QADRA_NATS_URL and QADRA_JWT_SECRET)
+    Core(commands::core::Args),
+    /// Bring the database of QADRA_DATABASE_URL to the newest schema
+    Migrate(commands::migrate::Args),
+    /// Print the OpenAPI document
+    Openapi,
+}
+
+fn main() -> ExitCode {
+    let done = match Cli::parse().command {
+        Command::Up(args) => commands::up::run(args),
+        Command::Gateway(args) => commands::gateway::run(args),
+        Command::Core(args) => commands::core::run(args),
+        Command::Migrate(args) => commands::migrate::run(args),
+        Command::Openapi => {
+            println!("{:#}", qadra_api::openapi());
+            Ok(())
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(e) => {
+            // The whole chain on one line: what was attempted, then why it failed.
+            eprintln!("error: {e:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

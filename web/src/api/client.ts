@@ -4,16 +4,17 @@ import type {
   AgentPatch,
   AgentPreset,
   AgentVersion,
-  Alias,
   ApiKey,
   Conversation,
   ConversationSummary,
   Id,
   KnowledgeNode,
+  KnowledgeNodeDetail,
   Me,
   Message,
   Meta,
   NewTriple,
+  NodeAlias,
   Page,
   Predicate,
   SessionAnswer,
@@ -25,7 +26,7 @@ import type {
 type Window = {
   limit?: number;
   offset?: number;
-}
+};
 
 type Signal = AbortSignal | undefined;
 const get = <T>(path: string, signal?: Signal) => call<T>(path, signal ? { signal } : {});
@@ -54,23 +55,25 @@ export const api = {
       send<Agent>("POST", "/agents", body),
     update: (id: Id, patch: AgentPatch) => send<Agent>("PATCH", `/agents/${id}`, patch),
     remove: (id: Id) => send<void>("DELETE", `/agents/${id}`),
-    versions: (id: Id) => get<Page<AgentVersion>>(`/agents/${id}/versions?limit=100`),
+    versions: (id: Id) => get<{ items: AgentVersion[]; total: number }>(`/agents/${id}/versions`),
     restore: (id: Id, version: number) => send<Agent>("POST", `/agents/${id}/versions/${version}/restore`),
-    presets: () => get<Page<AgentPreset> | AgentPreset[]>("/agents/presets"),
+    presets: () => get<{ items: AgentPreset[] }>("/agents/presets"),
   },
   conversations: {
-    list: (params: Window & { q?: string; archived?: boolean }, signal?: Signal) =>
+    list: (params: Window & { q?: string; archived?: boolean; shared?: boolean }, signal?: Signal) =>
       get<Page<ConversationSummary>>(`/conversations${query(params)}`, signal),
     create: (body: { title?: string } = {}) => send<Conversation>("POST", "/conversations", body),
     get: (id: Id) => get<Conversation>(`/conversations/${id}`),
     update: (id: Id, patch: { title?: string; is_archived?: boolean; is_shared?: boolean }) =>
       send<Conversation>("PATCH", `/conversations/${id}`, patch),
     remove: (id: Id) => send<void>("DELETE", `/conversations/${id}`),
+    restore: (id: Id) => send<Conversation>("POST", `/conversations/${id}/restore`),
     messages: (id: Id, params: Window & { order?: "asc" | "desc" }) =>
       get<Page<Message>>(`/conversations/${id}/messages${query(params)}`),
     rate: (id: Id, message: Id, rating: 1 | -1 | null) =>
       send<Message>("POST", `/conversations/${id}/messages/${message}/rate`, { rating }),
-    select: (id: Id, message: Id) => send<Conversation>("POST", `/conversations/${id}/messages/${message}/select`),
+    select: (id: Id, message: Id) =>
+      send<Conversation>("POST", `/conversations/${id}/messages/${message}/select`),
     turn: (id: Id, turn: Id) => get<Turn>(`/conversations/${id}/turns/${turn}`),
     cancel: (id: Id, turn: Id) => send<unknown>("POST", `/conversations/${id}/turns/${turn}/cancel`),
     exportPath: (id: Id, format: "md" | "json") => `/conversations/${id}/export?format=${format}`,
@@ -91,17 +94,15 @@ export const api = {
     retract: (id: Id) => send<void>("DELETE", `/knowledge/triples/${id}`),
     nodes: (params: Window & { q?: string }, signal?: Signal) =>
       get<Page<KnowledgeNode>>(`/knowledge/nodes${query(params)}`, signal),
-    node: (id: Id) => get<KnowledgeNode>(`/knowledge/nodes/${id}`),
-    aliases: (params: Window & { q?: string; node?: string }) =>
-      get<Page<Alias>>(`/knowledge/aliases${query(params)}`),
-    addAlias: (body: { node: string; alias: string }) => send<Alias>("POST", "/knowledge/aliases", body),
+    node: (id: Id) => get<KnowledgeNodeDetail>(`/knowledge/nodes/${id}`),
+    addAlias: (body: { node: string; alias: string }) => send<NodeAlias>("POST", "/knowledge/aliases", body),
     removeAlias: (id: Id) => send<void>("DELETE", `/knowledge/aliases/${id}`),
     predicates: () => get<Page<Predicate>>("/knowledge/predicates?limit=100"),
     updatePredicate: (
       id: Id,
       patch: {
         functional?: boolean | null;
-        symmetric?: boolean | null;
+        symmetric?: boolean;
         inverse_of?: string | null;
         exclusive_with?: string | null;
       },

@@ -1,5 +1,5 @@
 import { ApiError, errorFrom, networkError } from "./error";
-import { dropSession, getSession, refreshSession } from "./session";
+import { getSession, refreshSession } from "./session";
 
 export interface RequestOptions {
   method?: string;
@@ -8,11 +8,7 @@ export interface RequestOptions {
   signal?: AbortSignal;
   /** Sign-in calls carry no token and must not trigger a renewal. */
   anonymous?: boolean;
-  /** Lets the request outlive the page. */
-  keepalive?: boolean;
 }
-
-const EXPIRED = new Set(["TOKEN_EXPIRED", "TOKEN_MISSING", "UNAUTHENTICATED"]);
 
 /** One request with the bearer token; renews an expired token once and repeats the request. */
 export async function request(path: string, options: RequestOptions = {}): Promise<Response> {
@@ -20,10 +16,6 @@ export async function request(path: string, options: RequestOptions = {}): Promi
   if (first.ok) return first;
   const error = await errorFrom(first);
   if (options.anonymous || error.status !== 401) throw error;
-  if (!EXPIRED.has(error.code)) {
-    dropSession();
-    throw error;
-  }
   if (!(await refreshSession())) throw error;
   const second = await attempt(path, options);
   if (second.ok) return second;
@@ -41,7 +33,6 @@ async function attempt(path: string, options: RequestOptions): Promise<Response>
       headers,
       body: options.body === undefined ? null : JSON.stringify(options.body),
       signal: options.signal ?? null,
-      keepalive: options.keepalive ?? false,
     });
   } catch (cause) {
     if (cause instanceof DOMException && cause.name === "AbortError") throw cause;
@@ -57,7 +48,11 @@ export async function call<T>(path: string, options: RequestOptions = {}): Promi
   try {
     return JSON.parse(text) as T;
   } catch {
-    throw new ApiError({ status: response.status, code: "BAD_ANSWER", detail: "the server's answer is not JSON" });
+    throw new ApiError({
+      status: response.status,
+      code: "BAD_ANSWER",
+      detail: "the server's answer is not JSON",
+    });
   }
 }
 

@@ -104,9 +104,9 @@ export interface AgentVersion {
 }
 
 export interface AgentPreset {
-  name: string;
-  display_name: string | null;
-  description: string | null;
+  preset: string;
+  display_name: string;
+  description: string;
 }
 
 export interface ConversationSummary {
@@ -120,6 +120,7 @@ export interface ConversationSummary {
   message_count: number;
   last_message_preview: string | null;
   last_agent_id: Id | null;
+  running_turn_id: Id | null;
   match?: { message_id: Id | null; snippet: string } | null;
 }
 
@@ -244,6 +245,7 @@ export interface Triple {
   id: Id;
   subject: { id: Id; label: string };
   predicate: string;
+  predicate_id: Id;
   object: TripleObject;
   polarity: "+" | "-";
   confidence: number;
@@ -258,7 +260,7 @@ export interface Triple {
 export interface NewTriple {
   subject: string;
   predicate: string;
-  object: string | number | boolean;
+  object: string | number | boolean | { type: string; value: unknown; unit?: string };
   polarity?: "+" | "-";
   confidence?: number;
   source?: string;
@@ -267,32 +269,31 @@ export interface NewTriple {
   valid_to?: string;
 }
 
-export interface Alias {
+export interface NodeAlias {
   id: Id;
   alias: string;
-  node_id?: Id;
-  node?: { id: Id; label: string };
 }
 
 export interface KnowledgeNode {
   id: Id;
   label: string;
-  kind?: string | null;
-  aliases?: (string | Alias)[];
-  triple_count?: number;
-  created_at?: string;
-  triples?: Triple[];
+  kind: string | null;
+  aliases: NodeAlias[];
+  created_at: string;
+}
+
+export interface KnowledgeNodeDetail extends KnowledgeNode {
+  triples: Triple[];
 }
 
 export interface Predicate {
   id: Id;
   name: string;
-  label?: string;
+  /** Null lets the data decide. */
   functional: boolean | null;
-  symmetric: boolean | null;
-  inverse_of: string | null;
-  exclusive_with: string | string[] | null;
-  triple_count?: number;
+  symmetric: boolean;
+  inverse_of: Id | null;
+  exclusive_with: Id | null;
 }
 
 export interface Meta {
@@ -304,6 +305,6 @@ export interface Usage {
   prompt_tokens: number;
   completion_tokens: number;
   calls: number;
-  by_model: { model: string; prompt_tokens: number; completion_tokens: number; calls: number }[];
-  by_day: { day?: string; date?: string; prompt_tokens: number; completion_tokens: number; calls: number }[];
+  by_model: { model: string | null; prompt_tokens: number; completion_tokens: number; calls: number }[];
+  by_day: { day: string; prompt_tokens: number; completion_tokens: number; calls: number }[];
 }

@@ -1,6 +1,13 @@
 import { QueryClientProvider } from "@tanstack/react-query";
 import { lazy, Suspense, useEffect, useMemo, useState } from "react";
-import { createBrowserRouter, Navigate, Outlet, RouterProvider, useLocation, useRouteError } from "react-router";
+import {
+  createBrowserRouter,
+  Navigate,
+  Outlet,
+  RouterProvider,
+  useLocation,
+  useRouteError,
+} from "react-router";
 import { refreshSession, watchOtherTabs } from "../api/session";
 import { SignInPage } from "../features/auth/SignInPage";
 import { ConversationsRoom } from "../features/conversations/ConversationsRoom";
@@ -79,7 +86,17 @@ function Frame() {
       </a>
       <Rail onPalette={actions.palette} onKeys={actions.help} />
       <main className="main" id="main" tabIndex={-1}>
-        <Suspense fallback={<Delayed>{<div className="center"><span className="spinner" /></div>}</Delayed>}>
+        <Suspense
+          fallback={
+            <Delayed>
+              {
+                <div className="center">
+                  <span className="spinner" />
+                </div>
+              }
+            </Delayed>
+          }
+        >
           <Outlet />
         </Suspense>
       </main>

@@ -11,7 +11,7 @@ const groups: { title: string; rows: { keys: string[]; text: string }[] }[] = [
       { keys: [modKey, "K"], text: t.keys.palette },
       { keys: ["?"], text: t.keys.help },
       { keys: ["/"], text: t.keys.search },
-      { keys: ["G", t.keys.then, "C K A S"], text: t.keys.rooms },
+      { keys: ["G", t.keys.andThen, "C K A S"], text: t.keys.rooms },
       { keys: ["C"], text: t.keys.newConversation },
       { keys: ["Esc"], text: t.keys.closePanel },
     ],
@@ -42,7 +42,11 @@ export function KeysDialog({ open, onClose }: { open: boolean; onClose: () => vo
                 <dd>
                   {row.keys.map((key) => (
                     <Fragment key={key}>
-                      {key === t.keys.then ? <span className="muted small"> {key} </span> : <Key>{key}</Key>}{" "}
+                      {key === t.keys.andThen ? (
+                        <span className="muted small"> {key} </span>
+                      ) : (
+                        <Key>{key}</Key>
+                      )}{" "}
                     </Fragment>
                   ))}
                 </dd>

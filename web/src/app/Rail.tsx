@@ -1,16 +1,27 @@
 import { useQuery } from "@tanstack/react-query";
-import { ChevronsUpDown, Command, Keyboard, LogOut, Monitor, Moon, PanelLeftClose, PanelLeftOpen, Sun, User } from "lucide-react";
+import {
+  ChevronsUpDown,
+  Command,
+  Keyboard,
+  LogOut,
+  Monitor,
+  Moon,
+  PanelLeftClose,
+  PanelLeftOpen,
+  Sun,
+  User,
+} from "lucide-react";
 import { useState } from "react";
 import { NavLink, useNavigate } from "react-router";
 import { api } from "../api/client";
 import type { Id } from "../api/types";
 import { t } from "../lib/strings";
 import { useMedia } from "../lib/useMedia";
-import { Avatar } from "../ui/bits";
 import { IconButton } from "../ui/Button";
+import { Avatar } from "../ui/bits";
 import { Menu, MenuItem, MenuLabel, MenuLine } from "../ui/Menu";
-import { Tip } from "../ui/Tooltip";
 import { toast, toastError } from "../ui/Toast";
+import { Tip } from "../ui/Tooltip";
 import { keys } from "./query";
 import { rooms } from "./rooms";
 import { modKey } from "./shortcuts";
@@ -51,7 +62,7 @@ export function Rail({ onPalette, onKeys }: { onPalette: () => void; onKeys: () 
           <button type="button" className="rail-item" onClick={onPalette} aria-label={t.nav.palette}>
             <Command size={18} aria-hidden />
             <span className="rail-text truncate">{t.common.search}</span>
-            <span className="rail-text rail-keys small">{modKey} K</span>
+            <span className="rail-text rail-keys small" data-keys={`${modKey} K`} aria-hidden />
           </button>
         </MaybeTip>
         {wide ? (
@@ -148,10 +159,18 @@ function PersonMenu({ onKeys, onPalette }: { onKeys: () => void; onPalette: () =
       </MenuItem>
       <MenuLine />
       <MenuLabel>{t.nav.theme}</MenuLabel>
-      <MenuItem icon={<Monitor size={16} />} checked={theme.choice === "system"} onSelect={() => setTheme("system")}>
+      <MenuItem
+        icon={<Monitor size={16} />}
+        checked={theme.choice === "system"}
+        onSelect={() => setTheme("system")}
+      >
         {t.nav.system}
       </MenuItem>
-      <MenuItem icon={<Sun size={16} />} checked={theme.choice === "light"} onSelect={() => setTheme("light")}>
+      <MenuItem
+        icon={<Sun size={16} />}
+        checked={theme.choice === "light"}
+        onSelect={() => setTheme("light")}
+      >
         {t.nav.light}
       </MenuItem>
       <MenuItem icon={<Moon size={16} />} checked={theme.choice === "dark"} onSelect={() => setTheme("dark")}>

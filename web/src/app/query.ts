@@ -7,7 +7,8 @@ export const queryClient = new QueryClient({
       staleTime: 10_000,
       refetchOnWindowFocus: true,
       // A request that was understood and refused is refused again; only a broken way is tried twice.
-      retry: (count, error) => count < 1 && error instanceof ApiError && (error.status === 0 || error.status >= 502),
+      retry: (count, error) =>
+        count < 1 && error instanceof ApiError && (error.status === 0 || error.status >= 502),
       retryDelay: 400,
     },
     mutations: { retry: false },

@@ -1,4 +1,4 @@
-import { Bot, BookOpenText, MessagesSquare, Settings } from "lucide-react";
+import { BookOpenText, Bot, MessagesSquare, Settings } from "lucide-react";
 import type { ReactNode } from "react";
 import { t } from "../lib/strings";
 

@@ -1,6 +1,13 @@
 import { useSyncExternalStore } from "react";
 import { api } from "../api/client";
-import { adoptSession, currentRefreshToken, dropSession, getSession, onSession, type Session } from "../api/session";
+import {
+  adoptSession,
+  currentRefreshToken,
+  dropSession,
+  getSession,
+  onSession,
+  type Session,
+} from "../api/session";
 import type { Id } from "../api/types";
 import { clearThreads } from "../features/conversations/model/store";
 import { clearDrafts } from "../lib/drafts";

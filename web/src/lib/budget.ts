@@ -29,7 +29,7 @@ export interface Budget {
 
 export function budget(text: string, limit = MESSAGE_LIMIT): Budget {
   // A code point is at most two units, so a short text needs no counting.
-  const left = limit - (text.length * 1 <= limit - WARN_BELOW ? text.length : codePoints(text));
+  const left = limit - (text.length <= limit - WARN_BELOW ? text.length : codePoints(text));
   return { left, state: left < 0 ? "over" : left < WARN_BELOW ? "near" : "quiet" };
 }
 
@@ -39,7 +39,7 @@ export function clip(text: string, limit: number): string {
   const points = [...flat];
   if (points.length <= limit) return flat;
   const cut = points.slice(0, Math.max(0, limit - 1)).join("");
-  const space = cut.lastIndexOf(" ");
+  const space = points[limit - 1] === " " ? cut.length : cut.lastIndexOf(" ");
   const kept = space > cut.length * 0.6 ? cut.slice(0, space) : cut;
   return `${kept.replace(/[\s,;:.]+$/, "")}…`;
 }

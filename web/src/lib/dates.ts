@@ -13,7 +13,8 @@ export function relative(iso: string, now = new Date()): string {
   const days = Math.round((startOfDay(now) - startOfDay(at)) / DAY);
   if (days <= 0) return at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
   if (days < 7) return at.toLocaleDateString([], { weekday: "short" });
-  if (at.getFullYear() === now.getFullYear()) return at.toLocaleDateString([], { day: "numeric", month: "short" });
+  if (at.getFullYear() === now.getFullYear())
+    return at.toLocaleDateString([], { day: "numeric", month: "short" });
   return at.toLocaleDateString([], { day: "numeric", month: "short", year: "numeric" });
 }
 

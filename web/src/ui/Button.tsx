@@ -22,7 +22,15 @@ interface IconButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 
   ref?: Ref<HTMLButtonElement>;
 }
 
-export function IconButton({ label, icon, keys, size = "m", type = "button", className, ...rest }: IconButtonProps) {
+export function IconButton({
+  label,
+  icon,
+  keys,
+  size = "m",
+  type = "button",
+  className,
+  ...rest
+}: IconButtonProps) {
   return (
     <Tip text={label} keys={keys}>
       <button

@@ -12,12 +12,25 @@ interface DialogProps {
   children: ReactNode;
 }
 
+const FIRST = ".dialog-body input, .dialog-body button, .dialog-body textarea";
+
 export function Dialog({ open, onClose, title, size = "m", children }: DialogProps) {
   return (
     <Base.Root open={open} onOpenChange={(next) => (next ? undefined : onClose())}>
       <Base.Portal>
         <Base.Overlay className="scrim" />
-        <Base.Content className="dialog" data-size={size} aria-describedby={undefined}>
+        <Base.Content
+          className="dialog"
+          data-size={size}
+          aria-describedby={undefined}
+          onOpenAutoFocus={(event) => {
+            // The close button comes first in the order, but the work starts in the body.
+            const dialog = event.currentTarget as HTMLElement | null;
+            if (dialog === null) return;
+            event.preventDefault();
+            (dialog.querySelector<HTMLElement>(FIRST) ?? dialog).focus();
+          }}
+        >
           <div className="dialog-head">
             <Base.Title>{title}</Base.Title>
             <Base.Close asChild>

@@ -35,7 +35,11 @@ export function Field({ label, hint, error, optional, children }: FieldProps) {
         ...(error ? { "aria-invalid": true } : {}),
       })}
       {note ? (
-        <div id={`${id}-note`} className={error ? "field-error" : "field-hint"} role={error ? "alert" : undefined}>
+        <div
+          id={`${id}-note`}
+          className={error ? "field-error" : "field-hint"}
+          role={error ? "alert" : undefined}
+        >
           {note}
         </div>
       ) : null}
@@ -47,7 +51,9 @@ export function Input(props: InputHTMLAttributes<HTMLInputElement> & { ref?: Ref
   return <input {...props} className={`input ${props.className ?? ""}`} />;
 }
 
-export function Textarea(props: TextareaHTMLAttributes<HTMLTextAreaElement> & { ref?: Ref<HTMLTextAreaElement> }) {
+export function Textarea(
+  props: TextareaHTMLAttributes<HTMLTextAreaElement> & { ref?: Ref<HTMLTextAreaElement> },
+) {
   return <textarea {...props} className={`input ${props.className ?? ""}`} />;
 }
 

@@ -12,7 +12,7 @@ interface MenuProps {
 
 export function Menu({ trigger, children, align = "end", side = "bottom", label }: MenuProps) {
   return (
-    <DropdownMenu.Root>
+    <DropdownMenu.Root modal={false}>
       <DropdownMenu.Trigger asChild>{trigger}</DropdownMenu.Trigger>
       <DropdownMenu.Portal>
         <DropdownMenu.Content
@@ -42,7 +42,12 @@ interface ItemProps {
 
 export function MenuItem({ icon, tone, end, checked, disabled, onSelect, children }: ItemProps) {
   return (
-    <DropdownMenu.Item className="menu-item" data-tone={tone} disabled={disabled ?? false} onSelect={onSelect}>
+    <DropdownMenu.Item
+      className="menu-item"
+      data-tone={tone}
+      disabled={disabled ?? false}
+      onSelect={onSelect}
+    >
       {icon}
       <span className="truncate">{children}</span>
       {end ? <span className="end">{end}</span> : null}

@@ -24,7 +24,7 @@ interface SelectProps<V extends string> {
 export function Select<V extends string>({ value, options, onChange, ...rest }: SelectProps<V>) {
   const current = options.find((option) => option.value === value);
   return (
-    <DropdownMenu.Root>
+    <DropdownMenu.Root modal={false}>
       <DropdownMenu.Trigger asChild>
         <button type="button" className="input select" {...rest}>
           <span className="truncate">{current?.label ?? value}</span>

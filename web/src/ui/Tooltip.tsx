@@ -1,7 +1,15 @@
 import { Tooltip } from "radix-ui";
 import type { ReactElement } from "react";
 
-export function Tip({ text, keys, children }: { text: string; keys?: string | undefined; children: ReactElement }) {
+export function Tip({
+  text,
+  keys,
+  children,
+}: {
+  text: string;
+  keys?: string | undefined;
+  children: ReactElement;
+}) {
   return (
     <Tooltip.Root>
       <Tooltip.Trigger asChild>{children}</Tooltip.Trigger>

@@ -3,7 +3,15 @@ import { type ReactNode, useId } from "react";
 import { NavLink } from "react-router";
 import { exact, relative } from "../lib/dates";
 
-export function Avatar({ name, shape = "round", size = 24 }: { name: string; shape?: "round" | "square"; size?: number }) {
+export function Avatar({
+  name,
+  shape = "round",
+  size = 24,
+}: {
+  name: string;
+  shape?: "round" | "square";
+  size?: number;
+}) {
   // Initials only: an avatar address could be on another host, and the page asks no other host for anything.
   const initials = name
     .split(/[\s._-]+/)
@@ -19,14 +27,19 @@ export function Avatar({ name, shape = "round", size = 24 }: { name: string; sha
       data-shape={shape}
       data-hue={hash % 6}
       style={{ width: size, height: size, fontSize: Math.round(size * 0.44) }}
+      data-initials={initials === "" ? "?" : initials}
       aria-hidden
-    >
-      {initials === "" ? "?" : initials}
-    </span>
+    />
   );
 }
 
-export function Badge({ tone, children }: { tone?: "ok" | "warn" | "danger" | "accent"; children: ReactNode }) {
+export function Badge({
+  tone,
+  children,
+}: {
+  tone?: "ok" | "warn" | "danger" | "accent";
+  children: ReactNode;
+}) {
   return (
     <span className="badge" data-tone={tone}>
       {children}

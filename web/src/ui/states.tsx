@@ -34,7 +34,11 @@ export function ErrorState({ what, error, onRetry }: { what: string; error: unkn
     <div className="state" role="alert">
       <CircleAlert size={24} aria-hidden />
       <h2>{gone ? t.errors.notFound : t.errors.loadFailed(what)}</h2>
-      <p>{gone ? t.errors.notFoundHint : `${sentence(known.detail)} ${sentence(known.hint ?? t.errors.generalHint)}`}</p>
+      <p>
+        {gone
+          ? t.errors.notFoundHint
+          : `${sentence(known.detail)} ${sentence(known.hint ?? t.errors.generalHint)}`}
+      </p>
       {known.requestId ? <RequestId id={known.requestId} /> : null}
       {onRetry && !gone ? (
         <div className="state-actions">
@@ -63,7 +67,9 @@ export function RequestId({ id }: { id: string }) {
 export function sentence(text: string): string {
   const trimmed = text.trim();
   if (trimmed === "") return "";
-  const first = trimmed.charAt(0).toUpperCase() + trimmed.slice(1);
+  // A name such as founded_in_year stays as it is written.
+  const named = /^\S*[_./]\S/.test(trimmed);
+  const first = named ? trimmed : trimmed.charAt(0).toUpperCase() + trimmed.slice(1);
   return /[.!?…]$/.test(first) ? first : `${first}.`;
 }
 

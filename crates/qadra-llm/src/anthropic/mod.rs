@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use tokio_util::sync::CancellationToken;
 
-use self::wire::AnthropicWire;
+pub(crate) use self::wire::AnthropicWire;
 use crate::http::{Call, Http, client, endpoint};
 use crate::{ChatRequest, ChatStream, LlmError, LlmProvider, ProviderConfig};
 
@@ -18,7 +18,10 @@ pub(crate) struct Anthropic {
 
 impl Anthropic {
     pub(crate) fn new(config: ProviderConfig) -> Result<Self, LlmError> {
-        let base = config.base_url.as_deref().unwrap_or(config.kind.default_base_url());
+        let base = config
+            .base_url
+            .as_deref()
+            .unwrap_or(config.kind.default_base_url());
         // The address is given with the version as often as without.
         let versioned = base.trim_end_matches('/').ends_with("/v1");
         let url = endpoint(base, if versioned { "messages" } else { "v1/messages" })?;
@@ -27,14 +30,25 @@ impl Anthropic {
         headers.insert("anthropic-version", HeaderValue::from_static("2023-06-01"));
         let key = config.api_key.filter(|key| !key.expose().is_empty());
         if let Some(key) = &key {
-            let mut value = HeaderValue::from_str(key.expose())
-                .map_err(|_| LlmError::Config("the API key has characters no header takes".into()))?;
+            let mut value = HeaderValue::from_str(key.expose()).map_err(|_| {
+                LlmError::Config("the API key has characters no header takes".into())
+            })?;
             value.set_sensitive(true);
             headers.insert("x-api-key", value);
         }
         let client = client(&url, &config.options)?;
-        let http = Http { client, url, headers, key, options: config.options, wire: &AnthropicWire };
-        Ok(Self { model: config.model.unwrap_or_default(), http })
+        let http = Http {
+            client,
+            url,
+            headers,
+            key,
+            options: config.options,
+            wire: &AnthropicWire,
+        };
+        Ok(Self {
+            model: config.model.unwrap_or_default(),
+            http,
+        })
     }
 }
 

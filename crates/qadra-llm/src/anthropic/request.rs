@@ -72,7 +72,10 @@ fn turns(messages: &[ChatMessage]) -> Vec<Value> {
             ChatMessage::System { content } | ChatMessage::User { content } => {
                 ("user", text_block(content).into_iter().collect())
             }
-            ChatMessage::Assistant { content, tool_calls } => {
+            ChatMessage::Assistant {
+                content,
+                tool_calls,
+            } => {
                 let mut blocks: Vec<Value> = text_block(content).into_iter().collect();
                 blocks.extend(tool_calls.iter().map(|call| {
                     json!({
@@ -106,7 +109,10 @@ fn turns(messages: &[ChatMessage]) -> Vec<Value> {
         let opening = json!({"type": "text", "text": "(earlier messages are left out)"});
         turns.insert(0, ("user", vec![opening]));
     }
-    turns.into_iter().map(|(role, content)| json!({"role": role, "content": content})).collect()
+    turns
+        .into_iter()
+        .map(|(role, content)| json!({"role": role, "content": content}))
+        .collect()
 }
 
 fn text_block(text: &str) -> Option<Value> {
@@ -124,7 +130,9 @@ fn input(arguments: &str) -> Value {
 /// An id from another provider may have characters that are refused here.
 fn clean_id(id: &str) -> String {
     let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    id.chars().map(|c| if allowed(c) { c } else { '_' }).collect()
+    id.chars()
+        .map(|c| if allowed(c) { c } else { '_' })
+        .collect()
 }
 
 #[cfg(test)]

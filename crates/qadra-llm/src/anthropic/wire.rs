@@ -2,7 +2,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::answer::Answer;
-use crate::error::bounded;
+use crate::error::{bounded, unreadable};
 use crate::http::{Fault, classify};
 use crate::lenient::{Count, JsonText, Text};
 use crate::live::Wire;
@@ -65,7 +65,9 @@ impl Wire for AnthropicWire {
             return Err(read_fault(&message.error));
         }
         let Some(blocks) = message.content else {
-            return Err(LlmError::Malformed { message: "a document without an answer".to_owned() });
+            return Err(LlmError::Malformed {
+                message: "a document without an answer".to_owned(),
+            });
         };
         answer.model(&message.model.0);
         let usage = message.usage.unwrap_or_default();
@@ -89,7 +91,11 @@ fn read_block(
         "thinking" => answer.hidden(&block.thinking.0),
         "tool_use" => {
             // While streaming, the input here is an empty object that the deltas replace.
-            let whole = if streamed && block.input.0 == "{}" { "" } else { block.input.0.as_str() };
+            let whole = if streamed && block.input.0 == "{}" {
+                ""
+            } else {
+                block.input.0.as_str()
+            };
             answer.call_piece(index.0, &block.id.0, &block.name.0, whole)
         }
         _ => Ok(()),
@@ -122,13 +128,6 @@ fn read_fault(error: &Value) -> LlmError {
         _ => 500,
     };
     classify(status, &fault.code, fault.message, None)
-}
-
-fn unreadable(json: &[u8], error: &serde_json::Error) -> LlmError {
-    let start = json.get(..120).unwrap_or(json);
-    LlmError::Malformed {
-        message: bounded(&format!("{error} in `{}`", String::from_utf8_lossy(start))),
-    }
 }
 
 #[derive(Deserialize)]
@@ -202,8 +201,14 @@ struct UsageRecord {
 impl UsageRecord {
     /// Cached parts of the prompt are counted apart from the rest of it.
     fn prompt(&self) -> Option<u64> {
-        let cached = [self.cache_creation_input_tokens, self.cache_read_input_tokens];
-        let cached: u64 = cached.iter().filter_map(|count| count.0).fold(0, u64::saturating_add);
+        let cached = [
+            self.cache_creation_input_tokens,
+            self.cache_read_input_tokens,
+        ];
+        let cached: u64 = cached
+            .iter()
+            .filter_map(|count| count.0)
+            .fold(0, u64::saturating_add);
         match self.input_tokens.0 {
             None if cached == 0 => None,
             input => Some(input.unwrap_or(0).saturating_add(cached)),

@@ -9,7 +9,7 @@ use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use tokio_util::sync::CancellationToken;
 
 use self::quirks::QuirkTable;
-use self::wire::OpenAiWire;
+pub(crate) use self::wire::OpenAiWire;
 use crate::http::{Call, Http, client, endpoint};
 use crate::{ChatRequest, ChatStream, LlmError, LlmProvider, ProviderConfig};
 
@@ -22,19 +22,31 @@ pub(crate) struct OpenAi {
 
 impl OpenAi {
     pub(crate) fn new(config: ProviderConfig) -> Result<Self, LlmError> {
-        let base = config.base_url.as_deref().unwrap_or(config.kind.default_base_url());
+        let base = config
+            .base_url
+            .as_deref()
+            .unwrap_or(config.kind.default_base_url());
         let url = endpoint(base, "chat/completions")?;
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let key = config.api_key.filter(|key| !key.expose().is_empty());
         if let Some(key) = &key {
-            let mut value = HeaderValue::from_str(&format!("Bearer {}", key.expose()))
-                .map_err(|_| LlmError::Config("the API key has characters no header takes".into()))?;
+            let mut value =
+                HeaderValue::from_str(&format!("Bearer {}", key.expose())).map_err(|_| {
+                    LlmError::Config("the API key has characters no header takes".into())
+                })?;
             value.set_sensitive(true);
             headers.insert(AUTHORIZATION, value);
         }
         let client = client(&url, &config.options)?;
-        let http = Http { client, url, headers, key, options: config.options, wire: &OpenAiWire };
+        let http = Http {
+            client,
+            url,
+            headers,
+            key,
+            options: config.options,
+            wire: &OpenAiWire,
+        };
         Ok(Self {
             name: config.kind.name(),
             model: config.model.unwrap_or_default(),
@@ -68,7 +80,12 @@ impl LlmProvider for OpenAi {
         // Each round learns one quirk, so there are at most as many rounds as quirks.
         loop {
             let body = request::body(&request, model, &quirks)?;
-            let call = Call { body, model, prompt_estimate, cancel: &cancel };
+            let call = Call {
+                body,
+                model,
+                prompt_estimate,
+                cancel: &cancel,
+            };
             let error = match self.http.open(&call).await {
                 Ok(stream) => {
                     self.quirks.learn(model, quirks.confirmed());

@@ -18,24 +18,50 @@ pub(crate) struct Quirks {
 
 impl Quirks {
     pub(crate) fn confirmed(self) -> Self {
-        Self { served: true, ..self }
+        Self {
+            served: true,
+            ..self
+        }
     }
 
     /// The quirks to try after `error`, or `None` when it has nothing to do with them.
     pub(crate) fn after(&self, error: &LlmError, request: &ChatRequest) -> Option<Self> {
-        let LlmError::Refused { status: 400 | 422, message } = error else { return None };
+        let LlmError::Refused {
+            status: 400 | 422,
+            message,
+        } = error
+        else {
+            return None;
+        };
         let message = message.to_ascii_lowercase();
         let has = |word: &str| message.contains(word);
         let unsupported = has("support") || has("default");
-        if !self.renamed_max_tokens && request.max_tokens.is_some() && has("max_completion_tokens") {
-            return Some(Self { renamed_max_tokens: true, served: false, ..*self });
+        if !self.renamed_max_tokens && request.max_tokens.is_some() && has("max_completion_tokens")
+        {
+            return Some(Self {
+                renamed_max_tokens: true,
+                served: false,
+                ..*self
+            });
         }
-        if !self.fixed_temperature && request.temperature.is_some() && unsupported && has("temperature") {
-            return Some(Self { fixed_temperature: true, served: false, ..*self });
+        if !self.fixed_temperature
+            && request.temperature.is_some()
+            && unsupported
+            && has("temperature")
+        {
+            return Some(Self {
+                fixed_temperature: true,
+                served: false,
+                ..*self
+            });
         }
         // Servers word this refusal in many ways, so any first one counts.
         if !self.no_stream_options && (!self.served || has("stream_options")) {
-            return Some(Self { no_stream_options: true, served: false, ..*self });
+            return Some(Self {
+                no_stream_options: true,
+                served: false,
+                ..*self
+            });
         }
         None
     }

@@ -12,8 +12,13 @@ pub(super) fn body(request: &ChatRequest, model: &str, quirks: &Quirks) -> Resul
         model,
         messages: request.messages.iter().map(Message::new).collect(),
         stream: true,
-        stream_options: (!quirks.no_stream_options).then_some(StreamOptions { include_usage: true }),
-        temperature: request.temperature.filter(|_| !quirks.fixed_temperature).map(short),
+        stream_options: (!quirks.no_stream_options).then_some(StreamOptions {
+            include_usage: true,
+        }),
+        temperature: request
+            .temperature
+            .filter(|_| !quirks.fixed_temperature)
+            .map(short),
         max_tokens: max.filter(|_| !quirks.renamed_max_tokens),
         max_completion_tokens: max.filter(|_| quirks.renamed_max_tokens),
         tools: request.tools.iter().map(Tool::new).collect(),
@@ -26,7 +31,10 @@ pub(super) fn body(request: &ChatRequest, model: &str, quirks: &Quirks) -> Resul
 
 /// 0.7 as `0.7`, not as the 0.699999988079071 that the nearest `f32` widens to.
 pub(crate) fn short(number: f32) -> f64 {
-    number.to_string().parse().unwrap_or_else(|_| f64::from(number))
+    number
+        .to_string()
+        .parse()
+        .unwrap_or_else(|_| f64::from(number))
 }
 
 #[derive(Serialize)]
@@ -75,16 +83,20 @@ impl<'a> Message<'a> {
         match message {
             ChatMessage::System { content } => plain("system", content),
             ChatMessage::User { content } => plain("user", content),
-            ChatMessage::Assistant { content, tool_calls } => Self {
+            ChatMessage::Assistant {
+                content,
+                tool_calls,
+            } => Self {
                 role: "assistant",
                 content: Some(content.as_str())
                     .filter(|content| !content.is_empty() || tool_calls.is_empty()),
                 tool_calls: tool_calls.iter().map(Call::new).collect(),
                 tool_call_id: None,
             },
-            ChatMessage::Tool { call_id, content } => {
-                Self { tool_call_id: Some(call_id), ..plain("tool", content) }
-            }
+            ChatMessage::Tool { call_id, content } => Self {
+                tool_call_id: Some(call_id),
+                ..plain("tool", content)
+            },
         }
     }
 }
@@ -104,8 +116,15 @@ struct CalledFunction<'a> {
 
 impl<'a> Call<'a> {
     fn new(call: &'a ToolCall) -> Self {
-        let function = CalledFunction { name: &call.name, arguments: &call.arguments };
-        Self { id: &call.id, r#type: "function", function }
+        let function = CalledFunction {
+            name: &call.name,
+            arguments: &call.arguments,
+        };
+        Self {
+            id: &call.id,
+            r#type: "function",
+            function,
+        }
     }
 }
 
@@ -129,6 +148,9 @@ impl<'a> Tool<'a> {
             description: &tool.description,
             parameters: &tool.parameters,
         };
-        Self { r#type: "function", function }
+        Self {
+            r#type: "function",
+            function,
+        }
     }
 }

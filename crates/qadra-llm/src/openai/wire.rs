@@ -3,7 +3,7 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use crate::answer::Answer;
-use crate::error::bounded;
+use crate::error::{bounded, unreadable};
 use crate::http::{Fault, classify};
 use crate::lenient::{Count, JsonText, Text};
 use crate::live::Wire;
@@ -28,7 +28,9 @@ impl Wire for OpenAiWire {
     fn read_whole(&self, body: &[u8], answer: &mut Answer) -> Result<(), LlmError> {
         read_chunk(body, answer)?;
         if !answer.begun() && !answer.has_reason() {
-            return Err(LlmError::Malformed { message: "a document without an answer".to_owned() });
+            return Err(LlmError::Malformed {
+                message: "a document without an answer".to_owned(),
+            });
         }
         answer.finish()
     }
@@ -102,13 +104,6 @@ fn read_fault(json: &[u8]) -> Result<(), LlmError> {
         _ => 500,
     });
     Err(classify(status, &fault.code, fault.message, None))
-}
-
-fn unreadable(json: &[u8], error: &serde_json::Error) -> LlmError {
-    let start = json.get(..120).unwrap_or(json);
-    LlmError::Malformed {
-        message: bounded(&format!("{error} in `{}`", String::from_utf8_lossy(start))),
-    }
 }
 
 #[derive(Deserialize)]

@@ -1,6 +1,7 @@
 use async_nats::header::{HeaderName, HeaderValue};
 
 use crate::bus::ReplyPath;
+use crate::subjects::check_subject;
 use crate::{BusError, Headers, Message, ReplyTo};
 
 /// What came from the wire may be anything; a header line that cannot be ours is left out.
@@ -13,13 +14,18 @@ pub(super) fn from_nats(message: async_nats::Message) -> Message {
             tracing::debug!(subject = %message.subject, "unreadable header line left out");
         }
     }
+    let reply = message.reply.as_deref().filter(|reply| {
+        let fine = is_inbox(reply);
+        if !fine {
+            tracing::warn!(subject = %message.subject, "a requester wants its answer elsewhere than in an inbox");
+        }
+        fine
+    });
     Message {
         subject: message.subject.as_str().into(),
         headers,
         payload: message.payload,
-        reply: message
-            .reply
-            .map(|subject| ReplyTo(ReplyPath::Subject(subject.as_str().into()))),
+        reply: reply.map(|subject| ReplyTo(ReplyPath::Subject(subject.into()))),
     }
 }
 
@@ -41,4 +47,10 @@ pub(super) fn to_nats(headers: &Headers) -> Result<Option<async_nats::HeaderMap>
 
 pub(super) fn is_no_responder(message: &async_nats::Message) -> bool {
     message.status == Some(async_nats::StatusCode::NO_RESPONDERS)
+}
+
+/// Where answers may go. Any other subject would let a requester make us, who may publish anywhere,
+/// send our answer as a request to another tenant's operation.
+pub(super) fn is_inbox(subject: &str) -> bool {
+    subject.starts_with("_INBOX") && check_subject(subject).is_ok()
 }

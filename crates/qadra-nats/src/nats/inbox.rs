@@ -68,7 +68,7 @@ impl Inbox {
         Expectation {
             subject: format!("{}{number}", self.prefix),
             receiver,
-            entry: Entry {
+            _entry: Entry {
                 number,
                 expected: self.expected.clone(),
             },
@@ -85,7 +85,7 @@ impl Drop for Inbox {
 pub(super) struct Expectation {
     subject: String,
     receiver: oneshot::Receiver<async_nats::Message>,
-    entry: Entry,
+    _entry: Entry,
 }
 
 impl Expectation {

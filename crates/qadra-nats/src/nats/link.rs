@@ -13,6 +13,7 @@ pub(super) struct Link {
     state: watch::Sender<State>,
     reconnects: watch::Sender<u64>,
     queues: Arc<Queues>,
+    client: Mutex<Option<async_nats::Client>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,45 +38,76 @@ impl Default for Link {
             state: watch::Sender::new(State::Connecting),
             reconnects: watch::Sender::new(0),
             queues: Arc::default(),
+            client: Mutex::default(),
         }
     }
 }
 
 impl Link {
+    /// The client whose state we follow; it is let go with [`Link::detach`], for it keeps the connection open.
+    pub(super) fn attach(&self, client: &async_nats::Client) {
+        self.reconnects.send_replace(connects(client));
+        *self.client() = Some(client.clone());
+        self.follow(client);
+    }
+
+    pub(super) fn detach(&self) {
+        *self.client() = None;
+        self.ended();
+    }
+
     pub(super) fn on_event(&self, event: Event) {
         match event {
             Event::Connected => {
                 if self.change(State::Connected) == State::Away {
                     tracing::info!("connected to the broker again");
-                    self.reconnects.send_modify(|count| *count += 1);
                 }
+                self.note_reconnects();
+                return;
             }
             Event::Disconnected => {
                 if self.change(State::Away) == State::Connected {
                     tracing::warn!("connection to the broker lost");
                 }
+                return;
             }
             Event::Closed => self.ended(),
-            Event::SlowConsumer(_) => {
-                tracing::warn!("messages lost, this process reads too slowly");
+            Event::SlowConsumer(_) | Event::ServerError(ServerError::SlowConsumer(_)) => {
+                tracing::debug!("messages lost, this process reads too slowly");
                 self.tell_all_of_a_loss();
             }
-            Event::ServerError(ServerError::SlowConsumer(_)) => self.tell_all_of_a_loss(),
             Event::ServerError(error) => tracing::warn!(%error, "broker reports an error"),
             Event::ClientError(error) => tracing::debug!(%error, "connection attempt failed"),
             Event::LameDuckMode | Event::Draining => {}
         }
+        // Events are dropped when too many wait. A change of the connection that was dropped stood
+        // behind others, so looking at the state itself on each of those makes up for it. On the two
+        // above we must not look: the state changes a moment after they are sent.
+        let client = self.client().clone();
+        if let Some(client) = client {
+            self.follow(&client);
+            self.note_reconnects();
+        }
     }
 
-    /// The first connection, whose event may be handled later than our return from connecting.
-    pub(super) fn connected(&self) {
-        self.state.send_if_modified(|state| {
-            let first = *state == State::Connecting;
-            if first {
-                *state = State::Connected;
-            }
-            first
-        });
+    fn follow(&self, client: &async_nats::Client) {
+        match client.connection_state() {
+            async_nats::connection::State::Connected => self.change(State::Connected),
+            async_nats::connection::State::Disconnected => self.change(State::Away),
+            async_nats::connection::State::Pending => State::Connecting,
+        };
+    }
+
+    fn note_reconnects(&self) {
+        if let Some(client) = &*self.client() {
+            let count = connects(client);
+            self.reconnects
+                .send_if_modified(|seen| std::mem::replace(seen, count) < count);
+        }
+    }
+
+    fn client(&self) -> MutexGuard<'_, Option<async_nats::Client>> {
+        self.client.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn check(&self) -> Result<(), BusError> {
@@ -171,6 +203,10 @@ impl Link {
         });
         was
     }
+}
+
+fn connects(client: &async_nats::Client) -> u64 {
+    client.statistics().connects.load(Ordering::Relaxed)
 }
 
 impl Queues {

@@ -68,7 +68,8 @@ impl Account {
             .stderr(Stdio::null());
         if self.switch {
             // With a uid and no explicit groups, std calls setgroups(0), setgid and setuid in that order, and all
-            // of them before any pre_exec hook; `drops_every_group` in the tests holds it to that.
+            // of them before any pre_exec hook. The test `postgres_has_no_root_identity_and_no_foreign_files`
+            // holds it to that.
             command.uid(self.uid).gid(self.gid);
         }
         command

@@ -32,9 +32,10 @@ pub(super) fn end_all(pgdata: &Path, patience: Duration) -> Result<(), ClusterEr
         pgdata = %pgdata.display(), pids = ?found.iter().map(|process| process.pid).collect::<Vec<_>>(),
         "stopping PostgreSQL processes that an earlier run left behind"
     );
+    let orphans = !found.iter().any(|process| process.postmaster);
     // A postmaster takes its backends down on SIGINT (fast shutdown) and may have a long checkpoint to write.
     // Backends without one get no such chance: what they do can no longer be committed.
-    if found.iter().any(|process| process.postmaster) {
+    if !orphans {
         for process in found.iter().filter(|process| process.postmaster) {
             process.signal(Signal::INT);
         }
@@ -42,11 +43,16 @@ pub(super) fn end_all(pgdata: &Path, patience: Duration) -> Result<(), ClusterEr
             return Ok(());
         }
     }
-    for signal in [Signal::QUIT, Signal::KILL] {
+    // On SIGQUIT a postmaster gives its children five seconds; a lone backend exits at once, or is stuck.
+    let immediate = Duration::from_secs(if orphans { 1 } else { 6 });
+    for (signal, patience) in [
+        (Signal::QUIT, immediate),
+        (Signal::KILL, Duration::from_secs(5)),
+    ] {
         for process in processes::of(pgdata) {
             process.signal(signal);
         }
-        if gone(pgdata, Duration::from_secs(5), |_| true) {
+        if gone(pgdata, patience, |_| true) {
             return Ok(());
         }
     }

@@ -184,7 +184,9 @@ impl Running {
             });
         }
         // After a forced end, backends may have outlived their postmaster.
-        leftover::end_all(&self.pgdata, Duration::from_secs(2))
+        leftover::end_all(&self.pgdata, Duration::from_secs(2))?;
+        self.endpoint.tidy();
+        Ok(())
     }
 }
 

@@ -49,6 +49,15 @@ impl Endpoint {
         Self::loopback()
     }
 
+    /// Removes a folder that nobody would miss, once the server is gone.
+    pub(super) fn tidy(&self) {
+        if let Self::Socket { dir, .. } = self
+            && dir.parent() == Some(Path::new("/tmp"))
+        {
+            let _ = fs::remove_dir(dir);
+        }
+    }
+
     /// A port that was free a moment ago.
     pub(super) fn loopback() -> Result<Self, ClusterError> {
         let port = TcpListener::bind(("127.0.0.1", 0))
@@ -59,6 +68,11 @@ impl Endpoint {
     }
 
     fn at(dir: PathBuf) -> Self {
+        // Of a server that was killed. The folder serves this cluster alone, whose lock we hold, and PostgreSQL
+        // would take a process that now has the pid in the lock file for a server.
+        for name in [format!(".s.PGSQL.{PORT}"), format!(".s.PGSQL.{PORT}.lock")] {
+            let _ = fs::remove_file(dir.join(name));
+        }
         Self::Socket { dir, port: PORT }
     }
 }

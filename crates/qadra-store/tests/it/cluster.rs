@@ -6,6 +6,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use qadra_store::cluster::{Cluster, ClusterError, Options};
@@ -15,15 +16,39 @@ use tempfile::TempDir;
 
 /// A directory as `mktemp -d` makes it: only its owner can enter.
 fn data_dir() -> TempDir {
-    tempfile::tempdir().unwrap()
+    let closed = fs::Permissions::from_mode(0o700);
+    tempfile::Builder::new()
+        .permissions(closed)
+        .tempdir()
+        .unwrap()
 }
 
+/// Runs initdb as the product does.
+fn first_options(dir: &Path) -> Options {
+    Options {
+        image: None,
+        ..options(dir)
+    }
+}
+
+/// Copies a finished cluster, because most tests are not about making one.
 fn options(dir: &Path) -> Options {
     Options {
+        image: Some(image()),
         stop_patience: Duration::from_secs(10),
         shared_buffers_mb: 16,
         ..Options::new(dir)
     }
+}
+
+fn image() -> PathBuf {
+    static IMAGE: OnceLock<PathBuf> = OnceLock::new();
+    let make = || {
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        runtime.block_on(qadra_testkit::db::image()).unwrap()
+    };
+    let made = || std::thread::spawn(make).join().unwrap();
+    IMAGE.get_or_init(made).clone()
 }
 
 async fn start(dir: &Path) -> Cluster {
@@ -85,9 +110,18 @@ struct Parent {
 
 impl Parent {
     fn on(dir: &Path) -> Self {
+        Self::with("QADRA_CLUSTER_PARENT", dir)
+    }
+
+    /// Runs initdb on the way.
+    fn first_on(dir: &Path) -> Self {
+        Self::with("QADRA_CLUSTER_FIRST_PARENT", dir)
+    }
+
+    fn with(variable: &str, dir: &Path) -> Self {
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "cluster::parent", "--ignored", "--nocapture"])
-            .env("QADRA_CLUSTER_PARENT", dir)
+            .env(variable, dir)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -126,12 +160,17 @@ impl Drop for Parent {
 #[test]
 #[ignore = "not a test: the process that the tests here start and kill"]
 fn parent() {
-    let Some(dir) = std::env::var_os("QADRA_CLUSTER_PARENT") else {
-        return;
+    let options = match (
+        std::env::var_os("QADRA_CLUSTER_PARENT"),
+        std::env::var_os("QADRA_CLUSTER_FIRST_PARENT"),
+    ) {
+        (Some(dir), _) => options(Path::new(&dir)),
+        (_, Some(dir)) => first_options(Path::new(&dir)),
+        _ => return,
     };
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
-        let cluster = start(Path::new(&dir)).await;
+        let cluster = Cluster::start(options).await.unwrap();
         println!("\nready {}", cluster.pid());
         let mut connection = owner(&cluster).await;
         connection
@@ -162,7 +201,7 @@ fn parent() {
 #[tokio::test(flavor = "multi_thread")]
 async fn first_start_makes_what_the_product_needs_and_a_restart_keeps_it() {
     let dir = data_dir();
-    let cluster = start(dir.path()).await;
+    let cluster = Cluster::start(first_options(dir.path())).await.unwrap();
     let mut connection = owner(&cluster).await;
     let role: (String, bool, bool, bool, bool) = sqlx::query_as(
         "SELECT current_user::text, rolsuper, rolbypassrls, rolcreaterole, rolcreatedb
@@ -286,7 +325,7 @@ async fn a_parent_killed_while_it_makes_the_cluster_leaves_a_startable_directory
         "log",
     ] {
         let dir = data_dir();
-        let parent = Parent::on(dir.path());
+        let parent = Parent::first_on(dir.path());
         until(made, || dir.path().join(made).exists());
         parent.kill();
         let cluster = start(dir.path()).await;
@@ -360,7 +399,6 @@ async fn everything_killed_at_once_is_recovered_from_the_log() {
     for _ in 0..20 {
         parent.wait_for("row ");
     }
-    // Stopped first, so that nothing of it reacts to the death of the other.
     let committed: i64 = parent.wait_for("row ").parse().unwrap();
     for pid in workers_of(&fs::canonicalize(dir.path().join("pg")).unwrap()) {
         signal(pid, rustix::process::Signal::KILL);
@@ -434,8 +472,12 @@ async fn a_reused_pid_does_not_cost_an_innocent_process_its_life() {
         innocent.id(),
         pgdata.display()
     );
-    fs::write(&file, content).unwrap();
-    chown(&file, Some(owner.uid()), Some(owner.gid())).unwrap();
+    // The socket has a pid file too.
+    let socket = dir.path().join("run/.s.PGSQL.5432.lock");
+    for file in [file, socket] {
+        fs::write(&file, &content).unwrap();
+        chown(&file, Some(owner.uid()), Some(owner.gid())).unwrap();
+    }
     let cluster = start(dir.path()).await;
     assert_eq!(innocent.try_wait().unwrap(), None);
     cluster.stop().await.unwrap();
@@ -458,7 +500,7 @@ async fn a_postmaster_that_another_left_running_is_stopped() {
     command
         .arg("-D")
         .arg(&pgdata)
-        .args(["-c", "listen_addresses=", "-c", "unix_socket_directories="])
+        .args(["-c", "listen_addresses=", "-c", "unix_socket_directories=."])
         .current_dir("/")
         .stderr(Stdio::null());
     if is_root() {

@@ -8,7 +8,7 @@ mod test_db;
 mod throwaway;
 
 pub use test_db::TestDb;
-pub use throwaway::Throwaway;
+pub use throwaway::{Throwaway, image};
 
 /// Names a running server for the tests; its user must be a superuser, or may create roles and databases.
 pub const URL_VARIABLE: &str = "QADRA_TEST_DATABASE_URL";

@@ -26,8 +26,16 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn new(format: Format, reply: &Reply, request: &Value, request_bytes: usize) -> Self {
-        let asked = request.get("model").and_then(Value::as_str).unwrap_or("scripted");
+    pub(super) fn new(
+        format: Format,
+        reply: &Reply,
+        request: &Value,
+        request_bytes: usize,
+    ) -> Self {
+        let asked = request
+            .get("model")
+            .and_then(Value::as_str)
+            .unwrap_or("scripted");
         Self {
             format,
             model: reply.model.clone().unwrap_or_else(|| asked.to_owned()),
@@ -62,7 +70,11 @@ impl Writer {
                     message["usage"] =
                         json!({"input_tokens": self.prompt_tokens, "output_tokens": 1});
                 }
-                event(out, "message_start", &json!({"type": "message_start", "message": message}));
+                event(
+                    out,
+                    "message_start",
+                    &json!({"type": "message_start", "message": message}),
+                );
             }
         }
     }
@@ -225,7 +237,11 @@ impl Writer {
             let block = json!({"type": "text", "text": ""});
             block_start(out, self.index, &block);
         }
-        block_delta(out, self.index, &json!({"type": "text_delta", "text": text}));
+        block_delta(
+            out,
+            self.index,
+            &json!({"type": "text_delta", "text": text}),
+        );
     }
 
     fn close_text(&mut self, out: &mut Vec<u8>) {
@@ -275,5 +291,9 @@ fn block_delta(out: &mut Vec<u8>, index: usize, delta: &Value) {
 }
 
 fn block_stop(out: &mut Vec<u8>, index: usize) {
-    event(out, "content_block_stop", &json!({"type": "content_block_stop", "index": index}));
+    event(
+        out,
+        "content_block_stop",
+        &json!({"type": "content_block_stop", "index": index}),
+    );
 }

@@ -49,7 +49,10 @@ pub struct Request {
 
 impl Request {
     pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+        self.headers
+            .iter()
+            .find(|(known, _)| known == name)
+            .map(|(_, value)| value.as_str())
     }
 
     /// Whether the client closed the connection before its reply was over.
@@ -64,7 +67,9 @@ impl ScriptedLlm {
     /// # Panics
     /// When there is none.
     pub async fn start() -> Self {
-        Self::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.expect("no free loopback port")
+        Self::bind(SocketAddr::from(([127, 0, 0, 1], 0)))
+            .await
+            .expect("no free loopback port")
     }
 
     pub async fn bind(address: SocketAddr) -> io::Result<Self> {
@@ -72,7 +77,11 @@ impl ScriptedLlm {
         let address = listener.local_addr()?;
         let shared = Arc::new(Shared::new());
         let task = tokio::spawn(serve::run(listener, Arc::clone(&shared)));
-        Ok(Self { address, shared, task })
+        Ok(Self {
+            address,
+            shared,
+            task,
+        })
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -126,14 +135,24 @@ impl ScriptedLlm {
     /// Waits until `count` requests have come; false when `within` is over first.
     pub async fn wait_for_requests(&self, count: usize, within: Duration) -> bool {
         let mut seen = self.shared.count.subscribe();
-        tokio::time::timeout(within, seen.wait_for(|seen| *seen >= count)).await.is_ok()
+        tokio::time::timeout(within, seen.wait_for(|seen| *seen >= count))
+            .await
+            .is_ok()
     }
 
     /// Waits until the client of request `index` has closed its connection before the reply was over.
     pub async fn wait_for_close(&self, index: usize, within: Duration) -> bool {
         let mut changes = self.shared.closes.subscribe();
-        let closed = || self.shared.lock().requests.get(index).is_some_and(Request::closed_early);
-        tokio::time::timeout(within, changes.wait_for(|_| closed())).await.is_ok()
+        let closed = || {
+            self.shared
+                .lock()
+                .requests
+                .get(index)
+                .is_some_and(Request::closed_early)
+        };
+        tokio::time::timeout(within, changes.wait_for(|_| closed()))
+            .await
+            .is_ok()
     }
 }
 
@@ -189,7 +208,10 @@ impl Shared {
                 drop(script);
                 handler(request)
             }
-            None => script.queue.pop_front().unwrap_or_else(|| script.standing.clone()),
+            None => script
+                .queue
+                .pop_front()
+                .unwrap_or_else(|| script.standing.clone()),
         };
         self.count.send_modify(|count| *count += 1);
         reply

@@ -23,7 +23,11 @@ pub struct Reply {
 #[derive(Debug, Clone)]
 pub(super) enum Step {
     Token(String),
-    Call { id: String, name: String, pieces: Vec<String> },
+    Call {
+        id: String,
+        name: String,
+        pieces: Vec<String>,
+    },
     Raw(Bytes),
     Gate(Gate),
     Pause(Duration),
@@ -68,7 +72,9 @@ impl Reply {
 
     /// Says each of `tokens`.
     pub fn tokens<T: Into<String>>(tokens: impl IntoIterator<Item = T>) -> Self {
-        tokens.into_iter().fold(Self::new(), |reply, token| reply.token(token))
+        tokens
+            .into_iter()
+            .fold(Self::new(), |reply, token| reply.token(token))
     }
 
     /// Calls one tool. As the standing reply it is a model that never stops doing so.
@@ -84,21 +90,31 @@ impl Reply {
 
     /// Answers `status` and `body` as they are; the content type is JSON unless a header says else.
     pub fn raw_body(status: u16, body: impl Into<Bytes>) -> Self {
-        Self { status, ..Self::new().raw(body).bare() }
+        Self {
+            status,
+            ..Self::new().raw(body).bare()
+        }
     }
 
     /// Sends no answer at all, not even headers, and closes the connection.
     pub fn disconnect() -> Self {
-        Self { status: 0, ..Self::new() }
+        Self {
+            status: 0,
+            ..Self::new()
+        }
     }
 
     /// Sends no answer at all, not even headers, and keeps the connection until the client leaves.
     pub fn silence() -> Self {
-        Self { status: 0, ..Self::new().hang() }
+        Self {
+            status: 0,
+            ..Self::new().hang()
+        }
     }
 
     pub fn header(mut self, name: &str, value: &str) -> Self {
-        self.headers.push((name.to_ascii_lowercase(), value.to_owned()));
+        self.headers
+            .push((name.to_ascii_lowercase(), value.to_owned()));
         self
     }
 
@@ -114,8 +130,15 @@ impl Reply {
         arguments: impl Into<String>,
     ) -> Self {
         let arguments: Vec<char> = arguments.into().chars().collect();
-        let pieces = arguments.chunks(7).map(|piece| piece.iter().collect()).collect();
-        self.step(Step::Call { id: id.into(), name: name.into(), pieces })
+        let pieces = arguments
+            .chunks(7)
+            .map(|piece| piece.iter().collect())
+            .collect();
+        self.step(Step::Call {
+            id: id.into(),
+            name: name.into(),
+            pieces,
+        })
     }
 
     /// Bytes put into the body as they are.

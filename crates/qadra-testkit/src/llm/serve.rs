@@ -60,10 +60,18 @@ async fn answer(
         .headers()
         .iter()
         .map(|(name, value)| {
-            (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
+            (
+                name.as_str().to_owned(),
+                String::from_utf8_lossy(value.as_bytes()).into_owned(),
+            )
         })
         .collect();
-    let bytes = request.into_body().collect().await.map_err(io::Error::other)?.to_bytes();
+    let bytes = request
+        .into_body()
+        .collect()
+        .await
+        .map_err(io::Error::other)?
+        .to_bytes();
     let format = match path.as_str() {
         "/v1/chat/completions" => Format::OpenAi,
         "/v1/messages" => Format::Anthropic,
@@ -79,8 +87,16 @@ async fn answer(
     };
     let reply = shared.take(&request);
     let writer = Writer::new(format, &reply, &request.body, bytes.len());
-    let streamed = request.body.get("stream").and_then(Value::as_bool).unwrap_or(false);
-    let watch = Watch { request, shared, over: false };
+    let streamed = request
+        .body
+        .get("stream")
+        .and_then(Value::as_bool)
+        .unwrap_or(false);
+    let watch = Watch {
+        request,
+        shared,
+        over: false,
+    };
     if reply.status == 0 {
         return silent(&reply, watch).await;
     }
@@ -88,14 +104,22 @@ async fn answer(
         return whole(&reply, writer, watch).await;
     }
     let raw = reply.status != 200 || reply.ending == Ending::Bare && is_raw(&reply);
-    let kind = if raw { "application/json" } else { "text/event-stream" };
+    let kind = if raw {
+        "application/json"
+    } else {
+        "text/event-stream"
+    };
     let head = head(&reply, kind);
     let body = StreamBody::new(stream(reply, writer, watch, raw));
-    head.body(UnsyncBoxBody::new(body)).map_err(io::Error::other)
+    head.body(UnsyncBoxBody::new(body))
+        .map_err(io::Error::other)
 }
 
 fn is_raw(reply: &Reply) -> bool {
-    reply.steps.iter().all(|step| !matches!(step, Step::Token(_) | Step::Call { .. }))
+    reply
+        .steps
+        .iter()
+        .all(|step| !matches!(step, Step::Token(_) | Step::Call { .. }))
 }
 
 async fn silent(reply: &Reply, mut watch: Watch) -> Result<Response<Body>, io::Error> {
@@ -130,7 +154,9 @@ async fn whole(
     }
     watch.over = true;
     let body = Bytes::from(writer.document().to_string());
-    head(reply, "application/json").body(full(body)).map_err(io::Error::other)
+    head(reply, "application/json")
+        .body(full(body))
+        .map_err(io::Error::other)
 }
 
 /// The body, one frame for every stretch of steps without a wait between them.
@@ -140,7 +166,13 @@ fn stream(
     watch: Watch,
     raw: bool,
 ) -> impl Stream<Item = Result<Frame<Bytes>, io::Error>> + Send + 'static {
-    let playing = Playing { at: 0, reply, writer, watch, started: raw };
+    let playing = Playing {
+        at: 0,
+        reply,
+        writer,
+        watch,
+        started: raw,
+    };
     unfold(playing, |mut playing| async move {
         if playing.watch.over {
             return None;
@@ -165,7 +197,10 @@ impl Playing {
             self.writer.start(&mut out);
         }
         while let Some(step) = self.reply.steps.get(self.at) {
-            let waits = matches!(step, Step::Gate(_) | Step::Pause(_) | Step::Hang | Step::Drop);
+            let waits = matches!(
+                step,
+                Step::Gate(_) | Step::Pause(_) | Step::Hang | Step::Drop
+            );
             if waits && !out.is_empty() {
                 // What was said before the wait goes out before it.
                 return Ok(Frame::data(out.into()));

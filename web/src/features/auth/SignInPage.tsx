@@ -9,11 +9,7 @@ import { t } from "../../lib/strings";
 import { Button, IconButton } from "../../ui/Button";
 import { Field, Input } from "../../ui/Field";
 import { RequestId, sentence } from "../../ui/states";
-
-/** A path of this site only, so that a crafted link cannot send people elsewhere after they sign in. */
-export function safeNext(next: string | null): string {
-  return next !== null && /^\/(?![/\\])/.test(next) && !next.includes("\\") ? next : "/conversations";
-}
+import { safeNext } from "./next";
 
 export function SignInPage({ mode }: { mode: "sign-in" | "register" }) {
   const register = mode === "register";
@@ -26,7 +22,8 @@ export function SignInPage({ mode }: { mode: "sign-in" | "register" }) {
   const [error, setError] = useState<ApiError | null>(null);
 
   useEffect(() => {
-    if (session.status === "unknown" && currentRefreshToken() !== null) refreshSession().catch(() => undefined);
+    if (session.status === "unknown" && currentRefreshToken() !== null)
+      refreshSession().catch(() => undefined);
   }, [session.status]);
 
   if (session.status === "signed-in") return <Navigate to={next} replace />;
@@ -78,7 +75,14 @@ export function SignInPage({ mode }: { mode: "sign-in" | "register" }) {
           </>
         ) : null}
         <Field label={t.auth.email}>
-          <Input name="email" type="email" autoComplete="email" required autoCapitalize="none" spellCheck={false} />
+          <Input
+            name="email"
+            type="email"
+            autoComplete="email"
+            required
+            autoCapitalize="none"
+            spellCheck={false}
+          />
         </Field>
         <div className="password">
           <Field label={t.auth.password} hint={register ? t.auth.passwordHint : undefined}>
@@ -107,11 +111,20 @@ export function SignInPage({ mode }: { mode: "sign-in" | "register" }) {
           </div>
         ) : null}
         <Button kind="primary" type="submit" disabled={busy}>
-          {busy ? (register ? t.auth.registering : t.auth.signingIn) : register ? t.auth.register : t.auth.signIn}
+          {busy
+            ? register
+              ? t.auth.registering
+              : t.auth.signingIn
+            : register
+              ? t.auth.register
+              : t.auth.signIn}
         </Button>
         <p className="muted">
           {register ? t.auth.hasAccount : t.auth.noAccount}{" "}
-          <Link className="link" to={`/${register ? "sign-in" : "register"}${params.size > 0 ? `?${params}` : ""}`}>
+          <Link
+            className="link"
+            to={`/${register ? "sign-in" : "register"}${params.size > 0 ? `?${params}` : ""}`}
+          >
             {register ? t.auth.signIn : t.auth.register}
           </Link>
         </p>

@@ -13,7 +13,8 @@ export function AnswerCards({
   onOpen?: (artifact: Artifact) => void;
 }) {
   // The chart's own card says it all once the chart is there.
-  const shown = artifacts.length === 0 ? tools : tools.filter((tool) => tool.name !== "generate_chart" || failed(tool));
+  const shown =
+    artifacts.length === 0 ? tools : tools.filter((tool) => tool.name !== "generate_chart" || failed(tool));
   if (shown.length === 0 && artifacts.length === 0) return null;
   return (
     <div className="cards">
@@ -29,7 +30,11 @@ export function AnswerCards({
           onClick={() => onOpen?.(artifact)}
           aria-label={t.thread.openChart(artifact.name)}
         >
-          {artifact.type === "chart" ? <ChartColumn size={16} aria-hidden /> : <FileText size={16} aria-hidden />}
+          {artifact.type === "chart" ? (
+            <ChartColumn size={16} aria-hidden />
+          ) : (
+            <FileText size={16} aria-hidden />
+          )}
           <span className="truncate grow">{artifact.name}</span>
           <span className="muted small">{artifact.type === "chart" ? t.thread.chart : artifact.type}</span>
           <ChevronRight size={14} aria-hidden />

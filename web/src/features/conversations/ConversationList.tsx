@@ -7,18 +7,36 @@ import type { ConversationSummary } from "../../api/types";
 import { keys } from "../../app/query";
 import { age, ageLabel } from "../../lib/dates";
 import { t } from "../../lib/strings";
-import { Time } from "../../ui/bits";
 import { Button, IconButton } from "../../ui/Button";
+import { Time } from "../../ui/bits";
 import { SearchField } from "../../ui/Field";
 import { EmptyState, ErrorState, SkeletonRows } from "../../ui/states";
-import { flushDeletions, isLeaving } from "./actions";
 
 const PAGE = 40;
+
+type View = "active" | "shared" | "archived";
+
+const filters: Record<View, { archived?: boolean; shared?: boolean }> = {
+  active: { archived: false },
+  shared: { shared: true },
+  archived: { archived: true },
+};
+
+const views: { view: View; label: string }[] = [
+  { view: "active", label: t.conversations.active },
+  { view: "shared", label: t.conversations.sharedTab },
+  { view: "archived", label: t.conversations.archived },
+];
+
+function viewOf(params: URLSearchParams): View {
+  const view = params.get("view");
+  return view === "shared" || view === "archived" ? view : "active";
+}
 
 export function ConversationList() {
   const [params, setParams] = useSearchParams();
   const navigate = useNavigate();
-  const archived = params.get("archived") === "1";
+  const view = viewOf(params);
   const [text, setText] = useState(params.get("q") ?? "");
   const q = useDeferredValue(text.trim());
 
@@ -38,15 +56,13 @@ export function ConversationList() {
     return () => clearTimeout(timer);
   }, [q, setParams]);
 
-  useEffect(() => {
-    window.addEventListener("pagehide", flushDeletions);
-    return () => window.removeEventListener("pagehide", flushDeletions);
-  }, []);
-
   const list = useInfiniteQuery({
-    queryKey: [...keys.conversations, "list", { q, archived }],
+    queryKey: [...keys.conversations, "list", { q, view }],
     queryFn: ({ pageParam, signal }) =>
-      api.conversations.list({ limit: PAGE, offset: pageParam, archived, ...(q === "" ? {} : { q }) }, signal),
+      api.conversations.list(
+        { limit: PAGE, offset: pageParam, ...filters[view], ...(q === "" ? {} : { q }) },
+        signal,
+      ),
     initialPageParam: 0,
     getNextPageParam: (last) => {
       const next = last.offset + last.items.length;
@@ -54,14 +70,14 @@ export function ConversationList() {
     },
     placeholderData: (before) => before,
   });
-  const items = dedupe(list.data?.pages.flatMap((page) => page.items) ?? []).filter((one) => !isLeaving(one.id));
+  const items = dedupe(list.data?.pages.flatMap((page) => page.items) ?? []);
 
-  const setArchived = (on: boolean) =>
+  const setView = (next: View) =>
     setParams((before) => {
-      const next = new URLSearchParams(before);
-      if (on) next.set("archived", "1");
-      else next.delete("archived");
-      return next;
+      const params = new URLSearchParams(before);
+      if (next === "active") params.delete("view");
+      else params.set("view", next);
+      return params;
     });
 
   return (
@@ -78,16 +94,16 @@ export function ConversationList() {
       <div className="list-filter">
         <SearchField value={text} onChange={setText} label={t.conversations.search} />
         <fieldset className="tabs" aria-label={t.conversations.filter}>
-          {[false, true].map((on) => (
+          {views.map((one) => (
             <button
-              key={String(on)}
+              key={one.view}
               type="button"
               className="tab"
-              aria-pressed={archived === on}
-              aria-current={archived === on ? "page" : undefined}
-              onClick={() => setArchived(on)}
+              aria-pressed={view === one.view}
+              aria-current={view === one.view ? "page" : undefined}
+              onClick={() => setView(one.view)}
             >
-              {on ? t.conversations.archived : t.conversations.active}
+              {one.label}
             </button>
           ))}
         </fieldset>
@@ -98,7 +114,7 @@ export function ConversationList() {
         ) : list.isError && items.length === 0 ? (
           <ErrorState what={t.conversations.list} error={list.error} onRetry={() => void list.refetch()} />
         ) : items.length === 0 ? (
-          <Nothing q={q} archived={archived} />
+          <Nothing q={q} view={view} />
         ) : (
           <>
             <ul>
@@ -137,7 +153,7 @@ function Row({
   const { id } = useParams();
   const [params] = useSearchParams();
   const keep = new URLSearchParams();
-  for (const name of ["q", "archived"]) {
+  for (const name of ["q", "view"]) {
     const value = params.get(name);
     if (value !== null) keep.set(name, value);
   }
@@ -162,17 +178,21 @@ function Row({
         {item.match ? (
           <div className="list-item-sub two">{item.match.snippet}</div>
         ) : (
-          <div className="list-item-sub truncate">{item.last_message_preview ?? t.conversations.messages(0)}</div>
+          <div className="list-item-sub truncate">
+            {item.last_message_preview ?? t.conversations.messages(0)}
+          </div>
         )}
       </Link>
     </li>
   );
 }
 
-function Nothing({ q, archived }: { q: string; archived: boolean }) {
+function Nothing({ q, view }: { q: string; view: View }) {
   const navigate = useNavigate();
   if (q !== "") return <EmptyState title={t.conversations.noMatch(q)} hint={t.conversations.noMatchHint} />;
-  if (archived)
+  if (view === "shared")
+    return <EmptyState title={t.conversations.sharedEmpty} hint={t.conversations.sharedEmptyHint} />;
+  if (view === "archived")
     return <EmptyState title={t.conversations.archivedEmpty} hint={t.conversations.archivedEmptyHint} />;
   return (
     <EmptyState

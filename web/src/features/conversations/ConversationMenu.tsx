@@ -45,7 +45,7 @@ export function ConversationMenu({ target, onRename }: { target: Target; onRenam
         icon={<Trash2 size={16} />}
         tone="danger"
         onSelect={() => {
-          act.remove(target);
+          void act.remove(target);
           navigate("/conversations");
         }}
       >

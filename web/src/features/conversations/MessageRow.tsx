@@ -1,10 +1,20 @@
-import { Check, ChevronLeft, ChevronRight, Copy, Info, Pencil, RefreshCw, ThumbsDown, ThumbsUp } from "lucide-react";
+import {
+  Check,
+  ChevronLeft,
+  ChevronRight,
+  Copy,
+  Info,
+  Pencil,
+  RefreshCw,
+  ThumbsDown,
+  ThumbsUp,
+} from "lucide-react";
 import { memo, useState } from "react";
 import type { Message } from "../../api/types";
 import { copyText } from "../../lib/clipboard";
 import { t } from "../../lib/strings";
-import { Avatar, Time } from "../../ui/bits";
 import { IconButton } from "../../ui/Button";
+import { Avatar, Time } from "../../ui/bits";
 import { Markdown } from "../../ui/markdown/Markdown";
 import { AnswerCards } from "./AnswerCards";
 import { EditBox } from "./EditBox";
@@ -25,11 +35,21 @@ interface RowProps {
   busy: boolean;
   editing: boolean;
   marked: boolean;
+  /** A colleague's thread: it can be read, not changed. */
+  readOnly: boolean;
   actions: MessageActions;
   name: string;
 }
 
-export const UserRow = memo(function UserRow({ message, busy, editing, marked, actions, name }: RowProps) {
+export const UserRow = memo(function UserRow({
+  message,
+  busy,
+  editing,
+  marked,
+  readOnly,
+  actions,
+  name,
+}: RowProps) {
   return (
     <article
       className="msg user"
@@ -48,26 +68,35 @@ export const UserRow = memo(function UserRow({ message, busy, editing, marked, a
         <div className="bubble">{message.content}</div>
       )}
       <div className="msg-bar">
-        <Branches message={message} busy={busy} onSelect={actions.select} />
+        <Branches message={message} busy={busy || readOnly} onSelect={actions.select} />
         <div className="msg-tools">
           <span className="msg-time">
             <Time at={message.created_at} />
           </span>
           <CopyButton text={message.content} />
-          <IconButton
-            size="s"
-            label={t.thread.edit}
-            icon={<Pencil size={14} />}
-            disabled={busy}
-            onClick={() => actions.startEdit(message.id)}
-          />
+          {readOnly ? null : (
+            <IconButton
+              size="s"
+              label={t.thread.edit}
+              icon={<Pencil size={14} />}
+              disabled={busy}
+              onClick={() => actions.startEdit(message.id)}
+            />
+          )}
         </div>
       </div>
     </article>
   );
 });
 
-export const AnswerRow = memo(function AnswerRow({ message, busy, marked, actions, name }: RowProps) {
+export const AnswerRow = memo(function AnswerRow({
+  message,
+  busy,
+  marked,
+  readOnly,
+  actions,
+  name,
+}: RowProps) {
   const cited = citedIds(message);
   const known = new Set(cited.keys());
   const open = (panel: string, values: Record<string, string> = {}) =>
@@ -97,31 +126,35 @@ export const AnswerRow = memo(function AnswerRow({ message, busy, marked, action
         {message.finish_reason === "length" ? <p className="msg-note">{t.thread.cutLength}</p> : null}
       </div>
       <div className="msg-bar">
-        <Branches message={message} busy={busy} onSelect={actions.select} />
+        <Branches message={message} busy={busy || readOnly} onSelect={actions.select} />
         <GroundingChips counts={counts(groundingOf(message))} onOpen={() => open("facts")} />
         <div className="msg-tools">
           <CopyButton text={message.content} />
-          <IconButton
-            size="s"
-            label={t.thread.regenerate}
-            icon={<RefreshCw size={14} />}
-            disabled={busy}
-            onClick={() => actions.regenerate(message)}
-          />
-          <IconButton
-            size="s"
-            label={t.thread.good}
-            icon={<ThumbsUp size={14} />}
-            aria-pressed={message.rating === 1}
-            onClick={() => actions.rate(message, 1)}
-          />
-          <IconButton
-            size="s"
-            label={t.thread.bad}
-            icon={<ThumbsDown size={14} />}
-            aria-pressed={message.rating === -1}
-            onClick={() => actions.rate(message, -1)}
-          />
+          {readOnly ? null : (
+            <>
+              <IconButton
+                size="s"
+                label={t.thread.regenerate}
+                icon={<RefreshCw size={14} />}
+                disabled={busy}
+                onClick={() => actions.regenerate(message)}
+              />
+              <IconButton
+                size="s"
+                label={t.thread.good}
+                icon={<ThumbsUp size={14} />}
+                aria-pressed={message.rating === 1}
+                onClick={() => actions.rate(message, 1)}
+              />
+              <IconButton
+                size="s"
+                label={t.thread.bad}
+                icon={<ThumbsDown size={14} />}
+                aria-pressed={message.rating === -1}
+                onClick={() => actions.rate(message, -1)}
+              />
+            </>
+          )}
           <IconButton
             size="s"
             label={t.thread.details}
@@ -148,15 +181,27 @@ const StableMarkdown = memo(
     return <Markdown text={text} citations={known} onCite={onCite} />;
   },
   (before, now) =>
-    before.text === now.text && before.known.size === now.known.size && [...now.known].every((n) => before.known.has(n)),
+    before.text === now.text &&
+    before.known.size === now.known.size &&
+    [...now.known].every((n) => before.known.has(n)),
 );
 
-export function AnswerHead({ name, version, at }: { name: string; version: number | null; at: string | null }) {
+export function AnswerHead({
+  name,
+  version,
+  at,
+}: {
+  name: string;
+  version: number | null;
+  at: string | null;
+}) {
   return (
     <header className="msg-head">
       <Avatar name={name} size={24} />
       <strong>{name}</strong>
-      {version !== null && version > 1 ? <span className="muted small">{t.agents.version(version)}</span> : null}
+      {version !== null && version > 1 ? (
+        <span className="muted small">{t.agents.version(version)}</span>
+      ) : null}
       {at === null ? null : (
         <span className="msg-time">
           <Time at={at} />
@@ -190,7 +235,15 @@ export function GroundingChips({
   );
 }
 
-function Branches({ message, busy, onSelect }: { message: Message; busy: boolean; onSelect: (id: string) => void }) {
+function Branches({
+  message,
+  busy,
+  onSelect,
+}: {
+  message: Message;
+  busy: boolean;
+  onSelect: (id: string) => void;
+}) {
   const { siblings } = message;
   if (!siblings || siblings.length < 2) return null;
   const at = siblings.indexOf(message.id);

@@ -2,8 +2,8 @@ import { useQueryClient } from "@tanstack/react-query";
 import { api } from "../../api/client";
 import { request } from "../../api/http";
 import { keys } from "../../app/query";
-import { saveAs } from "../../lib/download";
 import { clip } from "../../lib/budget";
+import { saveAs } from "../../lib/download";
 import { t } from "../../lib/strings";
 import { toast, toastError } from "../../ui/Toast";
 import { threadStore } from "./model/store";
@@ -13,19 +13,14 @@ interface Target {
   title: string | null;
 }
 
-const UNDO_MS = 8000;
-const leaving = new Map<string, ReturnType<typeof setTimeout>>();
-
-/** Threads that were deleted a moment ago and can still be brought back; lists leave them out. */
-export function isLeaving(id: string): boolean {
-  return leaving.has(id);
-}
-
 export function useConversationActions() {
   const client = useQueryClient();
   const refresh = () => client.invalidateQueries({ queryKey: keys.conversations });
 
-  const patch = async (id: string, change: { title?: string; is_archived?: boolean; is_shared?: boolean }) => {
+  const patch = async (
+    id: string,
+    change: { title?: string; is_archived?: boolean; is_shared?: boolean },
+  ) => {
     const conversation = await api.conversations.update(id, change);
     threadStore(id).dispatch({ type: "conversation", conversation });
     await refresh();
@@ -62,34 +57,28 @@ export function useConversationActions() {
     }
   };
 
-  // The server has no way back from a deletion, so it is told only when the time to undo has passed.
-  const remove = (target: Target) => {
-    const commit = async () => {
-      leaving.delete(target.id);
-      try {
-        await api.conversations.remove(target.id);
-      } catch (error) {
-        toastError(t.conversations.delete.toLowerCase(), error);
-      }
+  const remove = async (target: Target) => {
+    try {
+      await api.conversations.remove(target.id);
       await refresh();
-    };
-    leaving.set(
-      target.id,
-      setTimeout(() => void commit(), UNDO_MS),
-    );
-    void refresh();
-    toast({
-      text: t.conversations.deleted,
-      detail: clip(target.title ?? "", 40),
-      action: {
-        label: t.common.undo,
-        run: () => {
-          clearTimeout(leaving.get(target.id));
-          leaving.delete(target.id);
-          void refresh();
-        },
-      },
-    });
+      toast({
+        text: t.conversations.deleted,
+        detail: clip(target.title ?? "", 40),
+        action: { label: t.common.undo, run: () => void restore(target.id) },
+      });
+    } catch (error) {
+      toastError(t.conversations.delete.toLowerCase(), error);
+    }
+  };
+
+  const restore = async (id: string) => {
+    try {
+      await api.conversations.restore(id);
+      await refresh();
+      toast({ text: t.conversations.restored });
+    } catch (error) {
+      toastError(t.common.undo.toLowerCase(), error);
+    }
   };
 
   const download = async (target: Target, format: "md" | "json") => {
@@ -102,15 +91,6 @@ export function useConversationActions() {
   };
 
   return { setArchived, rename, share, remove, download, refresh };
-}
-
-/** Deletions that wait for their undo time must not be lost when the page is closed. */
-export function flushDeletions() {
-  for (const [id, timer] of leaving) {
-    clearTimeout(timer);
-    void request(`/conversations/${id}`, { method: "DELETE", keepalive: true }).catch(() => undefined);
-  }
-  leaving.clear();
 }
 
 function fileName(title: string | null): string {

@@ -1,16 +1,69 @@
-import { BarChart, BoxplotChart, CandlestickChart, FunnelChart, GaugeChart, HeatmapChart, LineChart, PieChart, RadarChart, SankeyChart, ScatterChart, TreemapChart } from "echarts/charts";
-import { AriaComponent, DatasetComponent, DataZoomComponent, GridComponent, LegendComponent, PolarComponent, RadarComponent, TitleComponent, TooltipComponent, VisualMapComponent } from "echarts/components";
+import {
+  BarChart,
+  BoxplotChart,
+  CandlestickChart,
+  FunnelChart,
+  GaugeChart,
+  HeatmapChart,
+  LineChart,
+  PieChart,
+  RadarChart,
+  SankeyChart,
+  ScatterChart,
+  TreemapChart,
+} from "echarts/charts";
+import {
+  AriaComponent,
+  DatasetComponent,
+  DataZoomComponent,
+  GridComponent,
+  LegendComponent,
+  PolarComponent,
+  RadarComponent,
+  TitleComponent,
+  TooltipComponent,
+  VisualMapComponent,
+} from "echarts/components";
 import * as echarts from "echarts/core";
 import { CanvasRenderer } from "echarts/renderers";
 import { useEffect, useRef } from "react";
 
 echarts.use([
-  BarChart, BoxplotChart, CandlestickChart, FunnelChart, GaugeChart, HeatmapChart, LineChart, PieChart, RadarChart,
-  SankeyChart, ScatterChart, TreemapChart, AriaComponent, DatasetComponent, DataZoomComponent, GridComponent,
-  LegendComponent, PolarComponent, RadarComponent, TitleComponent, TooltipComponent, VisualMapComponent, CanvasRenderer,
+  BarChart,
+  BoxplotChart,
+  CandlestickChart,
+  FunnelChart,
+  GaugeChart,
+  HeatmapChart,
+  LineChart,
+  PieChart,
+  RadarChart,
+  SankeyChart,
+  ScatterChart,
+  TreemapChart,
+  AriaComponent,
+  DatasetComponent,
+  DataZoomComponent,
+  GridComponent,
+  LegendComponent,
+  PolarComponent,
+  RadarComponent,
+  TitleComponent,
+  TooltipComponent,
+  VisualMapComponent,
+  CanvasRenderer,
 ]);
 
-const PALETTE_LIGHT = ["#4a57c9", "#1f8a5b", "#c2611f", "#a33a76", "#2a78b5", "#8a6d14", "#6c5bb8", "#3d8f8f"];
+const PALETTE_LIGHT = [
+  "#4a57c9",
+  "#1f8a5b",
+  "#c2611f",
+  "#a33a76",
+  "#2a78b5",
+  "#8a6d14",
+  "#6c5bb8",
+  "#3d8f8f",
+];
 const PALETTE_DARK = ["#8d97f7", "#5fc792", "#f0a06b", "#e38fbf", "#74b8ea", "#d9bb5e", "#b3a5f2", "#79cccc"];
 
 /** Draws an option that cleanChart has passed. Loaded only when the first chart is opened. */
@@ -59,7 +112,11 @@ function themed(option: Record<string, unknown>, dark: boolean): Record<string, 
       axisLine: { lineStyle: { color: token("--border-strong") } },
       axisTick: { lineStyle: { color: token("--border-strong") } },
       splitLine: { lineStyle: { color: token("--border") } },
-      axisLabel: { hideOverlap: true, ...(item as { axisLabel?: object })?.axisLabel, color: token("--text-2") },
+      axisLabel: {
+        hideOverlap: true,
+        ...(item as { axisLabel?: object })?.axisLabel,
+        color: token("--text-2"),
+      },
       nameTextStyle: { color: token("--text-2") },
     });
     return value === undefined ? undefined : Array.isArray(value) ? value.map(one) : one(value);
@@ -75,7 +132,15 @@ function themed(option: Record<string, unknown>, dark: boolean): Record<string, 
     backgroundColor: "transparent",
     textStyle: text,
     ...(option.title === undefined ? {} : { title: plainTitle(option.title, token) }),
-    legend: option.legend === undefined ? undefined : { top: hasTitle ? 36 : 4, type: "scroll", ...(first(option.legend) as object), textStyle: { color: token("--text-2") } },
+    legend:
+      option.legend === undefined
+        ? undefined
+        : {
+            top: hasTitle ? 36 : 4,
+            type: "scroll",
+            ...(first(option.legend) as object),
+            textStyle: { color: token("--text-2") },
+          },
     xAxis: axis(option.xAxis),
     yAxis: axis(option.yAxis),
     tooltip: {

@@ -6,19 +6,74 @@ const MAX_VALUES = 50_000;
 const MAX_STRING = 2_000;
 
 const TOP = new Set([
-  "title", "legend", "grid", "xAxis", "yAxis", "series", "dataset", "tooltip", "color", "visualMap", "polar",
-  "radiusAxis", "angleAxis", "radar", "dataZoom", "textStyle", "backgroundColor",
+  "title",
+  "legend",
+  "grid",
+  "xAxis",
+  "yAxis",
+  "series",
+  "dataset",
+  "tooltip",
+  "color",
+  "visualMap",
+  "polar",
+  "radiusAxis",
+  "angleAxis",
+  "radar",
+  "dataZoom",
+  "textStyle",
+  "backgroundColor",
 ]);
 
 /** The kinds of series that are drawn; each one is registered in ChartView. */
-export const SERIES = new Set(["line", "bar", "pie", "scatter", "radar", "heatmap", "funnel", "gauge", "sankey", "treemap", "candlestick", "boxplot"]);
+export const SERIES = new Set([
+  "line",
+  "bar",
+  "pie",
+  "scatter",
+  "radar",
+  "heatmap",
+  "funnel",
+  "gauge",
+  "sankey",
+  "treemap",
+  "candlestick",
+  "boxplot",
+]);
 
 // Keys through which ECharts would run code, make HTML, open a page or load a file.
 const FORBIDDEN = new Set([
-  "__proto__", "constructor", "prototype", "renderItem", "extraCssText", "appendTo", "appendToBody", "className",
-  "link", "sublink", "target", "subtarget", "image", "url", "href", "src", "graphic", "toolbox", "renderMode",
-  "position", "valueFormatter", "labelFormatter", "optionToContent", "contentToOption", "transform", "map", "geoIndex",
-  "rich", "media", "baseOption", "timeline",
+  "__proto__",
+  "constructor",
+  "prototype",
+  "renderItem",
+  "extraCssText",
+  "appendTo",
+  "appendToBody",
+  "className",
+  "link",
+  "sublink",
+  "target",
+  "subtarget",
+  "image",
+  "url",
+  "href",
+  "src",
+  "graphic",
+  "toolbox",
+  "renderMode",
+  "position",
+  "valueFormatter",
+  "labelFormatter",
+  "optionToContent",
+  "contentToOption",
+  "transform",
+  "map",
+  "geoIndex",
+  "rich",
+  "media",
+  "baseOption",
+  "timeline",
 ]);
 
 // Under these keys a string may be code or markup in disguise; a template like "{b}: {c}" is neither.
@@ -55,11 +110,20 @@ export function cleanChart(content: string): CleanChart | null {
   const { series, kinds } = cleanSeries(option.series, state);
   if (series.length === 0) return null;
   option.series = series;
-  option.tooltip = { ...(isObject(option.tooltip) ? option.tooltip : { trigger: defaultTrigger(kinds) }), renderMode: "richText", confine: true };
+  option.tooltip = {
+    ...(isObject(option.tooltip) ? option.tooltip : { trigger: defaultTrigger(kinds) }),
+    renderMode: "richText",
+    confine: true,
+  };
   return { option, removed: state.removed, kinds };
 }
 
-function cleanValue(value: unknown, key: string, depth: number, state: { removed: number; values: number }): unknown {
+function cleanValue(
+  value: unknown,
+  key: string,
+  depth: number,
+  state: { removed: number; values: number },
+): unknown {
   state.values += 1;
   if (state.values > MAX_VALUES) return undefined;
   if (depth > MAX_DEPTH) {
@@ -82,7 +146,10 @@ function cleanValue(value: unknown, key: string, depth: number, state: { removed
   if (!isObject(value)) return undefined;
   const out: Record<string, unknown> = {};
   for (const [name, inner] of Object.entries(value)) {
-    if (FORBIDDEN.has(name) && !(name === "position" && typeof inner === "string" && /^[a-zA-Z]+$/.test(inner))) {
+    if (
+      FORBIDDEN.has(name) &&
+      !(name === "position" && typeof inner === "string" && /^[a-zA-Z]+$/.test(inner))
+    ) {
       state.removed += 1;
       continue;
     }
@@ -93,7 +160,8 @@ function cleanValue(value: unknown, key: string, depth: number, state: { removed
 }
 
 function isUnsafe(text: string, key: string): boolean {
-  if (/^\s*(image|path):\/\//i.test(text) && key !== "name") return !/^\s*path:\/\/[\d\s,.a-zA-Z-]*$/.test(text);
+  if (/^\s*(image|path):\/\//i.test(text) && key !== "name")
+    return !/^\s*path:\/\/[\d\s,.a-zA-Z-]*$/.test(text);
   if (/(javascript|data|vbscript):/i.test(text) && !/data:\s/i.test(text)) return true;
   if (/formatter/i.test(key)) return !TEMPLATE.test(text) || looksLikeCode(text);
   return /^\s*(async\s+)?function\b|^\s*\(?[\w\s,]*\)?\s*=>/.test(text);
@@ -103,7 +171,10 @@ function looksLikeCode(text: string): boolean {
   return /=>|\bfunction\b|\breturn\b|;\s*$/.test(text);
 }
 
-function cleanSeries(value: unknown, state: { removed: number }): { series: Record<string, unknown>[]; kinds: string[] } {
+function cleanSeries(
+  value: unknown,
+  state: { removed: number },
+): { series: Record<string, unknown>[]; kinds: string[] } {
   const list = Array.isArray(value) ? value : [value];
   const series: Record<string, unknown>[] = [];
   const kinds: string[] = [];

@@ -13,20 +13,26 @@ export function chartTable(option: Record<string, unknown>): ChartTable | null {
     const columns = ["", ...series.map((one, index) => label(one.name) || String(index + 1))];
     const rows = categories
       .slice(0, LIMIT)
-      .map((name, row) => [name, ...series.map((one) => cell(Array.isArray(one.data) ? one.data[row] : undefined))]);
+      .map((name, row) => [
+        name,
+        ...series.map((one) => cell(Array.isArray(one.data) ? one.data[row] : undefined)),
+      ]);
     return { columns, rows };
   }
   const only = series[0];
   if (!only || !Array.isArray(only.data)) return null;
   const rows = only.data
     .slice(0, LIMIT)
-    .map((item, index) => (isNamed(item) ? [label(item.name) || String(index + 1), cell(item)] : [String(index + 1), cell(item)]));
+    .map((item, index) =>
+      isNamed(item) ? [label(item.name) || String(index + 1), cell(item)] : [String(index + 1), cell(item)],
+    );
   return { columns: ["", label(only.name)], rows };
 }
 
 function categoriesOf(axis: unknown): string[] | null {
   const first = Array.isArray(axis) ? axis[0] : axis;
-  if (first === null || typeof first !== "object" || !("data" in first) || !Array.isArray(first.data)) return null;
+  if (first === null || typeof first !== "object" || !("data" in first) || !Array.isArray(first.data))
+    return null;
   return first.data.map((item: unknown) => (isNamed(item) ? label(item.value) : label(item)));
 }
 

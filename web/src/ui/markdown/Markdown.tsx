@@ -75,7 +75,12 @@ const Block = memo(function Block({ text, citations, cite }: BlockProps) {
     [cite],
   );
   return (
-    <ReactMarkdown remarkPlugins={plugins} components={components} skipHtml urlTransform={(url) => safeHref(url)}>
+    <ReactMarkdown
+      remarkPlugins={plugins}
+      components={components}
+      skipHtml
+      urlTransform={(url) => safeHref(url)}
+    >
       {text}
     </ReactMarkdown>
   );
@@ -95,9 +100,9 @@ const base: Components = {
   img: ({ alt }) => <span className="muted small">{t.thread.image(alt ?? "")}</span>,
   table: ({ children }) => (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a wide table must scroll by keyboard too
-    <div className="md-table" role="region" aria-label={t.thread.table} tabIndex={0}>
+    <section className="md-table" aria-label={t.thread.table} tabIndex={0}>
       <table>{children}</table>
-    </div>
+    </section>
   ),
   pre: ({ children }) => <CodeBlock>{children}</CodeBlock>,
   input: ({ checked }) => <span aria-hidden>{checked ? "☑ " : "☐ "}</span>,

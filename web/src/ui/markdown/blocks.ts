@@ -20,9 +20,16 @@ export function splitBlocks(text: string): string[] {
   for (const line of lines) {
     const mark = FENCE.exec(line)?.[1] ?? null;
     const empty = line.trim() === "";
-    const opensList = LIST.test(line);
+    // Digits at the very end may yet become the marker of the next item.
+    const opensList = LIST.test(line) || (inList && /^ {0,3}\d{1,9}$/.test(line));
     const indented = /^( {2,}|\t)/.test(line);
-    if (fence === null && blank && !empty && !(inList && (opensList || indented)) && !/^( {4}|\t)/.test(line)) {
+    if (
+      fence === null &&
+      blank &&
+      !empty &&
+      !(inList && (opensList || indented)) &&
+      !/^( {4}|\t)/.test(line)
+    ) {
       blocks.push(current);
       current = "";
       inList = false;
@@ -30,7 +37,7 @@ export function splitBlocks(text: string): string[] {
     if (fence === null) {
       if (mark !== null) fence = mark;
       else if (opensList) inList = true;
-    } else if (mark !== null && mark.startsWith(fence) && line.trim() === mark) {
+    } else if (mark?.startsWith(fence) && line.trim() === mark) {
       fence = null;
     }
     current += line;
@@ -94,7 +101,10 @@ function closeInline(block: string): string {
     const ticks = /^`+/.exec(rest)?.[0];
     if (ticks) {
       const end = tail.indexOf(ticks, i + ticks.length);
-      if (end === -1) return text.endsWith(ticks) && i + ticks.length === tail.length ? text.slice(0, -ticks.length) + close(marks) : text + ticks + close(marks);
+      if (end === -1)
+        return text.endsWith(ticks) && i + ticks.length === tail.length
+          ? text.slice(0, -ticks.length) + close(marks)
+          : text + ticks + close(marks);
       i = end + ticks.length - 1;
       continue;
     }

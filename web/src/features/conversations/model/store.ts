@@ -4,7 +4,15 @@ import { request } from "../../../api/http";
 import { readEvents } from "../../../api/sse";
 import type { Id } from "../../../api/types";
 import { t } from "../../../lib/strings";
-import { atTail, emptyThread, isBusy, PAGE, type ThreadAction, type ThreadState, threadReducer } from "./thread";
+import {
+  atTail,
+  emptyThread,
+  isBusy,
+  PAGE,
+  type ThreadAction,
+  type ThreadState,
+  threadReducer,
+} from "./thread";
 import type { TurnError } from "./turn";
 
 /** Silence longer than this means a dead connection: the server sends a heartbeat every 15 s. */
@@ -128,11 +136,15 @@ export class ThreadStore {
   async send(content: string, agentId: Id): Promise<void> {
     if (isBusy(this.state)) return;
     await this.toLatest().catch(() => undefined);
-    await this.run("messages/stream", { agent_id: agentId, content }, {
-      agentId,
-      content,
-      from: this.state.total + 1,
-    });
+    await this.run(
+      "messages/stream",
+      { agent_id: agentId, content },
+      {
+        agentId,
+        content,
+        from: this.state.total + 1,
+      },
+    );
   }
 
   async edit(messageId: Id, content: string, agentId: Id | null): Promise<void> {
@@ -306,7 +318,8 @@ export class ThreadStore {
       return true;
     }
     const page = await api.conversations.messages(this.id, { limit: PAGE, order: "desc" });
-    const arrived = content === null || page.items.slice(0, 2).some((m) => m.role === "user" && m.content === content);
+    const arrived =
+      content === null || page.items.slice(0, 2).some((m) => m.role === "user" && m.content === content);
     if (arrived) this.dispatch({ type: "turn-clear" });
     else this.dispatch({ type: "turn-refused", error: lost(), content });
     this.dispatch({ type: "loaded", conversation, page });

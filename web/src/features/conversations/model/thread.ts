@@ -115,7 +115,12 @@ export function threadReducer(state: ThreadState, action: ThreadAction): ThreadS
     case "turn-stopping":
       return withTurn(state, (turn) => ({ ...turn, stopping: true }));
     case "turn-refused":
-      return { ...state, turn: null, pending: null, refused: { error: action.error, content: action.content } };
+      return {
+        ...state,
+        turn: null,
+        pending: null,
+        refused: { error: action.error, content: action.content },
+      };
     case "turn-lost":
       return withTurn(state, (turn) => ({ ...turn, phase: "ended", status: "failed", error: action.error }));
     case "turn-clear":

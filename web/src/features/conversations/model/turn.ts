@@ -34,7 +34,11 @@ export interface TurnOutcome {
   conversation?: Conversation;
 }
 
-export function newTurn(init: { agentId: Id | null; turnId?: Id | null; phase?: LiveTurn["phase"] }): LiveTurn {
+export function newTurn(init: {
+  agentId: Id | null;
+  turnId?: Id | null;
+  phase?: LiveTurn["phase"];
+}): LiveTurn {
   return {
     turnId: init.turnId ?? null,
     agentId: init.agentId,

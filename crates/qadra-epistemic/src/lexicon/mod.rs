@@ -1,0 +1,213 @@
+//! What the built-in answerer knows about common predicates: their names, how people ask for them, how English
+//! says them. A predicate that is not listed is handled by the general rules of `phrase`.
+
+mod table;
+
+use std::sync::LazyLock;
+
+use table::CONCEPTS;
+
+use crate::text::{predicate_words, stem, year};
+
+/// One row of the table.
+pub(crate) struct Concept {
+    /// Noun phrase for gaps and disagreements: "CEO", "founding year".
+    pub noun: &'static str,
+    /// Predicate names, words separated by spaces. A year in a predicate's name does not count.
+    pub names: &'static [&'static str],
+    /// Ways of asking: words that occur in this order in the question, others between them.
+    pub asks: &'static [&'static str],
+    /// Sentence template, see `phrase`.
+    pub says: &'static str,
+    /// Which objects the names mean; the others belong to another row (`founded` 1976 or `founded` Apple).
+    pub objects: Objects,
+    /// Conventionally one object per subject at a time.
+    pub functional: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Objects {
+    Any,
+    /// Numbers and dates.
+    Values,
+    /// Nodes and text.
+    Names,
+}
+
+impl Concept {
+    pub(crate) fn accepts(&self, is_value: bool) -> bool {
+        match self.objects {
+            Objects::Any => true,
+            Objects::Values => is_value,
+            Objects::Names => !is_value,
+        }
+    }
+}
+
+/// A row that a question asks for.
+#[derive(Clone)]
+pub(crate) struct AskedConcept {
+    pub concept: &'static Concept,
+    /// Indexes of the words that ask for it.
+    pub words: Vec<usize>,
+    /// Words of its longest matching form.
+    pub specificity: usize,
+}
+
+/// Whether two rows tell the same relation, seen from one end or the other.
+pub(crate) fn related(a: &Concept, b: &Concept) -> bool {
+    a.noun == b.noun
+        || FAMILIES
+            .iter()
+            .any(|family| family.contains(&a.noun) && family.contains(&b.noun))
+}
+
+const FAMILIES: &[&[&str]] = &[
+    &["products", "makers"],
+    &["customers", "suppliers"],
+    &["subsidiaries", "parent company"],
+    &["acquisitions", "acquirer"],
+    &["CEO", "co-CEOs", "role", "employer"],
+    &["role", "CFO", "CTO", "COO", "chair", "president"],
+    &["investors", "investments"],
+];
+
+/// A row with its words stemmed once.
+struct Compiled {
+    concept: &'static Concept,
+    names: Vec<String>,
+    asks: Vec<Vec<String>>,
+}
+
+static COMPILED: LazyLock<Vec<Compiled>> = LazyLock::new(|| {
+    CONCEPTS
+        .iter()
+        .map(|concept| Compiled {
+            concept,
+            names: concept.names.iter().map(|name| bare_name(name)).collect(),
+            asks: concept
+                .asks
+                .iter()
+                .map(|ask| ask.split(' ').map(stem).collect())
+                .collect(),
+        })
+        .collect()
+});
+
+/// The row of a predicate, given whether its object is a number or date.
+pub(crate) fn concept_of(predicate: &str, is_value: bool) -> Option<&'static Concept> {
+    let bare = bare_name(predicate);
+    COMPILED
+        .iter()
+        .find(|row| row.concept.accepts(is_value) && row.names.contains(&bare))
+        .map(|row| row.concept)
+}
+
+/// Rows that a question asks for, given the stems of its words; the most specific first. A row whose matched words
+/// are part of another row's longer match is left out ("market cap" does not ask for "cap").
+pub(crate) fn concepts_asked(stems: &[String]) -> Vec<AskedConcept> {
+    let mut found: Vec<AskedConcept> = Vec::new();
+    for row in COMPILED.iter() {
+        let matches: Vec<Vec<usize>> = row
+            .asks
+            .iter()
+            .filter_map(|ask| subsequence(ask, stems))
+            .collect();
+        let specificity = matches.iter().map(Vec::len).max().unwrap_or(0);
+        let mut words: Vec<usize> = matches.into_iter().flatten().collect();
+        words.sort_unstable();
+        words.dedup();
+        if specificity > 0 {
+            found.push(AskedConcept {
+                concept: row.concept,
+                words,
+                specificity,
+            });
+        }
+    }
+    found.sort_by_key(|asked| std::cmp::Reverse(asked.specificity));
+    let mut kept: Vec<AskedConcept> = Vec::new();
+    for asked in found {
+        let swallowed = kept.iter().any(|longer| {
+            longer.specificity > asked.specificity
+                && asked.words.iter().all(|word| longer.words.contains(word))
+        });
+        if !swallowed {
+            kept.push(asked);
+        }
+    }
+    kept
+}
+
+/// Whether a predicate is one that conventionally has one object per subject at a time. A year in the name makes the
+/// statement about that year, so `revenue_2023` follows `revenue`.
+pub(crate) fn conventionally_functional(predicate: &str) -> bool {
+    let bare = bare_name(predicate);
+    COMPILED
+        .iter()
+        .any(|row| row.concept.functional && row.names.contains(&bare))
+        || FUNCTIONAL_BESIDE.contains(&bare.as_str())
+}
+
+/// Words of a predicate without years and without "is" or "has" before them.
+pub(crate) fn bare_name(predicate: &str) -> String {
+    let words = predicate_words(predicate);
+    let mut kept: Vec<&str> = words
+        .iter()
+        .map(String::as_str)
+        .filter(|word| year(word).is_none() && !matches!(*word, "fy" | "fiscal"))
+        .collect();
+    if let [first, rest @ ..] = kept.as_slice()
+        && !rest.is_empty()
+        && matches!(*first, "is" | "has" | "was" | "the" | "have")
+    {
+        kept = rest.to_vec();
+    }
+    kept.join(" ")
+}
+
+/// The year that a predicate carries in its name.
+pub(crate) fn name_year(predicate: &str) -> Option<i32> {
+    predicate_words(predicate)
+        .iter()
+        .find_map(|word| year(word))
+}
+
+/// Places of `wanted` in `stems`, in order, not more than eight words apart.
+fn subsequence(wanted: &[String], stems: &[String]) -> Option<Vec<usize>> {
+    let mut places = Vec::with_capacity(wanted.len());
+    let mut from = 0;
+    for word in wanted {
+        let window = if places.is_empty() { stems.len() } else { 9 };
+        let at = stems
+            .iter()
+            .skip(from)
+            .take(window)
+            .position(|stem| stem == word)?
+            + from;
+        places.push(at);
+        from = at + 1;
+    }
+    Some(places)
+}
+
+/// Functional by convention without a row of their own.
+const FUNCTIONAL_BESIDE: &[&str] = &[
+    "birthday",
+    "birth year",
+    "death year",
+    "isbn",
+    "serial number",
+    "postal code",
+    "zip code",
+    "atomic number",
+    "mother",
+    "father",
+    "time zone",
+    "gender",
+    "weight",
+    "height",
+    "id",
+    "registration number",
+    "vat number",
+];

@@ -1,0 +1,5 @@
+pub(crate) mod core;
+pub(crate) mod gateway;
+pub(crate) mod migrate;
+pub(crate) mod up;
+mod wiring;
