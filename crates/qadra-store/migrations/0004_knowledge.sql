@@ -32,7 +32,7 @@ CREATE TABLE kg_predicates (
     id              uuid NOT NULL,
     name            text NOT NULL,
     functional      boolean,       -- NULL: inferred
-    symmetric       boolean NOT NULL DEFAULT false,
+    is_symmetric    boolean NOT NULL DEFAULT false,
     inverse_of      uuid,
     exclusive_with  uuid,
     created_at      timestamptz NOT NULL DEFAULT now(),

@@ -127,7 +127,7 @@ const TRIPLE: &str = "t.id, t.subject_id, s.label, t.predicate_id, p.name, t.obj
 const TRIPLE_JOINS: &str = "JOIN kg_nodes s ON s.tenant_id = t.tenant_id AND s.id = t.subject_id \
      JOIN kg_predicates p ON p.tenant_id = t.tenant_id AND p.id = t.predicate_id \
      LEFT JOIN kg_nodes o ON o.tenant_id = t.tenant_id AND o.id = t.object_node_id";
-const PREDICATE: &str = "p.id, p.name, p.functional, p.symmetric, p.inverse_of, p.exclusive_with";
+const PREDICATE: &str = "p.id, p.name, p.functional, p.is_symmetric, p.inverse_of, p.exclusive_with";
 
 impl TenantTx {
     /// Every node, alias and predicate whose key is among `keys`: one round trip, three index look-ups.
@@ -140,7 +140,7 @@ impl TenantTx {
              FROM kg_aliases a JOIN kg_nodes n ON n.tenant_id = a.tenant_id AND n.id = a.node_id
              WHERE a.tenant_id = $1 AND a.key = ANY ($2)
              UNION ALL
-             SELECT k.key, p.id, p.name, false, p.functional, p.symmetric, p.inverse_of, p.exclusive_with, 'predicate'
+             SELECT k.key, p.id, p.name, false, p.functional, p.is_symmetric, p.inverse_of, p.exclusive_with, 'predicate'
              FROM kg_predicate_keys k JOIN kg_predicates p ON p.tenant_id = k.tenant_id AND p.id = k.predicate_id
              WHERE k.tenant_id = $1 AND k.key = ANY ($2)",
         )
@@ -612,7 +612,7 @@ impl TenantTx {
     ) -> Result<Option<PredicateRow>> {
         let sql = format!(
             "UPDATE kg_predicates p SET functional = CASE WHEN $3 THEN $4 ELSE p.functional END,
-                    symmetric = coalesce($5, p.symmetric),
+                    is_symmetric = coalesce($5, p.is_symmetric),
                     inverse_of = CASE WHEN $6 THEN $7 ELSE p.inverse_of END,
                     exclusive_with = CASE WHEN $8 THEN $9 ELSE p.exclusive_with END
              WHERE p.tenant_id = $1 AND p.id = $2 RETURNING {PREDICATE}"

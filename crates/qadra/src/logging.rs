@@ -1,3 +1,5 @@
+use std::io::IsTerminal;
+
 use anyhow::{Context, Result};
 use tracing_subscriber::EnvFilter;
 
@@ -9,7 +11,10 @@ pub(crate) fn init(config: &Config) -> Result<()> {
     // Drivers below warning tell nothing that a user of ours can act on.
     let filter = EnvFilter::try_new(format!("sqlx=warn,hyper=warn,async_nats=warn,{filter}"))
         .with_context(|| format!("QADRA_LOG is {filter:?}"))?;
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let log = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal());
     match config.get("QADRA_LOG_FORMAT") {
         Some("json") => log.json().init(),
         Some("text") | None => log.with_target(false).init(),

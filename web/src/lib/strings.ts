@@ -190,7 +190,6 @@ export const t = {
       out_of_scope: "The facts do not cover this question.",
     },
     chart: "Chart",
-    openChart: (name: string) => `Open the chart ${name}`,
     chartBroken: "This chart cannot be drawn",
     chartBrokenHint: "Its description is not valid. Ask the agent to draw it again.",
     chartRemoved: (n: number) => `${plural(n, "setting was", "settings were")} left out for safety.`,

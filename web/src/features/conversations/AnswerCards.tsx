@@ -23,13 +23,7 @@ export function AnswerCards({
         <ToolCard key={index} tool={tool} />
       ))}
       {artifacts.map((artifact) => (
-        <button
-          key={artifact.id}
-          type="button"
-          className="card"
-          onClick={() => onOpen?.(artifact)}
-          aria-label={t.thread.openChart(artifact.name)}
-        >
+        <button key={artifact.id} type="button" className="card" onClick={() => onOpen?.(artifact)}>
           {artifact.type === "chart" ? (
             <ChartColumn size={16} aria-hidden />
           ) : (
