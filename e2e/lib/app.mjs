@@ -77,7 +77,9 @@ export class App {
     await form.getByLabel("Relation").fill(relation);
     await form.getByLabel("Value").fill(value);
     await form.getByRole("button", { name: "Add fact" }).click();
-    await page.getByRole("row", { name: new RegExp(`${subject}.*${value}`) }).waitFor();
+    await page.getByText("Fact added").first().waitFor();
+    // The field is emptied for the next fact once this one is stored.
+    await until(() => form.getByLabel("Value").inputValue(), (text) => text === "");
   }
 
   composer() {
@@ -103,6 +105,11 @@ export class App {
     await page.locator(".msg.answer:not(.live)").last().waitFor();
     await page.locator(".msg.live").waitFor({ state: "detached" });
     return page.locator(".msg.answer").last();
+  }
+
+  /** Waits for an answer with these words. */
+  says(text) {
+    return this.page.locator(".msg.answer .md", { hasText: text }).waitFor();
   }
 
   live() {

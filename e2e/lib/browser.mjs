@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, join, resolve } from "node:path";
+import { dirname, extname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 
@@ -51,6 +51,7 @@ export async function openPage(browser, base, { width = 1440, height = 900, dark
   });
   context.setDefaultTimeout(15_000);
   const page = await context.newPage();
+  if (process.env.QADRA_WEB_DIST) await serveFrom(page, base, resolve(process.env.QADRA_WEB_DIST));
   const problems = [];
   page.on("pageerror", (error) => problems.push(`script error: ${error.message}`));
   page.on("dialog", (dialog) => {
@@ -72,6 +73,23 @@ export async function openPage(browser, base, { width = 1440, height = 900, dark
     close: () => context.close(),
   };
 }
+
+/** Takes the UI's files from a directory instead of the program, so that a change to them needs no Rust build. */
+async function serveFrom(page, base, dist) {
+  const index = await fetch(base);
+  const policy = index.headers.get("content-security-policy") ?? "";
+  await page.route(
+    (url) => url.href.startsWith(base) && !url.pathname.startsWith("/api/"),
+    (route) => {
+      const { pathname } = new URL(route.request().url());
+      const file = join(dist, pathname);
+      const path = pathname !== "/" && file.startsWith(dist) && existsSync(file) ? file : join(dist, "index.html");
+      return route.fulfill({ path, headers: { "content-type": TYPES[extname(path)], "content-security-policy": policy } });
+    },
+  );
+}
+
+const TYPES = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml" };
 
 /** Serious and critical findings of axe on what the page shows now. */
 export async function axe(page) {

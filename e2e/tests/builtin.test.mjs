@@ -95,7 +95,7 @@ it("facts: search, other names, conflicts, retract and undo", async (app) => {
   await page.goto("/knowledge");
   await page.getByRole("searchbox", { name: "Search facts" }).fill("founded");
   await until(() => page.locator(".grid-table tbody tr").count(), (count) => count === 1);
-  await page.getByRole("button", { name: "Acme Corp" }).click();
+  await page.getByRole("button", { name: "Acme Corp", exact: true }).click();
   const panel = page.getByRole("complementary", { name: "Acme Corp" });
   await panel.getByLabel("Other name").fill("Acme");
   await panel.getByRole("button", { name: "Add name" }).click();
@@ -178,6 +178,7 @@ it("keys: palette, rooms, search, list of keys", async (app) => {
   await page.keyboard.press("g");
   await page.keyboard.press("k");
   await page.waitForURL(/\/knowledge/);
+  await page.getByRole("searchbox", { name: "Search facts" }).waitFor();
   await page.keyboard.press("/");
   await until(() => page.evaluate(() => document.activeElement?.getAttribute("type")), (type) => type === "search");
   await page.keyboard.press("Escape");

@@ -101,29 +101,29 @@ it("regenerate and edit make branches that can be switched", async (app) => {
   app.model.on("a letter", { text: "Letter answer." });
   await app.register();
   await app.ask("Say a number");
-  await page.getByText("First answer.").waitFor();
+  await app.says("First answer.");
   await app.settled();
   await page.getByRole("button", { name: "Write another answer" }).click();
-  await page.getByText("Second answer.").waitFor();
+  await app.says("Second answer.");
   const answer = await app.settled();
   await answer.getByText("2/2").waitFor();
   await answer.getByRole("button", { name: "Previous version" }).click();
-  await page.getByText("First answer.").waitFor();
+  await app.says("First answer.");
   await answer.getByRole("button", { name: "Next version" }).click();
-  await page.getByText("Second answer.").waitFor();
+  await app.says("Second answer.");
 
   await app.composer().press("ArrowUp");
   await page.getByLabel("Edit your message").fill("Say a letter");
   await page.keyboard.press("Enter");
-  await page.getByText("Letter answer.").waitFor();
+  await app.says("Letter answer.");
   await app.settled();
   const question = page.locator(".msg.user");
   await question.getByText("2/2").waitFor();
   assert.equal(await page.locator(".msg.answer").count(), 1);
   await question.getByRole("button", { name: "Previous version" }).click();
-  await page.getByText("Second answer.").waitFor();
+  await app.says("Second answer.");
   await page.reload();
-  await page.getByText("Second answer.").waitFor();
+  await app.says("Second answer.");
 });
 
 it("a rating is kept and can be taken back", async (app) => {
@@ -157,7 +157,7 @@ it("a chart comes as a card and opens in the side panel, without anything that c
   );
   await app.register();
   await app.ask("Please draw the revenue");
-  await page.getByText("Revenue rose a little.").waitFor();
+  await app.says("Revenue rose a little.");
   await app.settled();
   await page.getByRole("button", { name: /^Revenue by year/ }).click();
   const panel = page.getByRole("complementary", { name: "Revenue by year" });
@@ -188,7 +188,7 @@ it("a model that fails leaves the message, says what happened, and Retry works",
   await problem.getByRole("button", { name: "Retry" }).click();
   await problem.getByText("The answer failed").waitFor();
   await problem.getByRole("button", { name: "Retry" }).click();
-  await page.getByText("Recovered.").waitFor();
+  await app.says("Recovered.");
   await app.settled();
   assert.equal(await problem.count(), 0);
   assert.equal(await page.locator(".msg.user").count(), 1);
@@ -206,7 +206,7 @@ it("a model that never answers can be stopped, and the thread goes on", async (a
   await app.composer().press("Escape");
   await page.getByRole("button", { name: "Send" }).waitFor();
   await app.send("hello");
-  await page.getByText("Hello yourself.").waitFor();
+  await app.says("Hello yourself.");
 });
 
 it("markup and links in an answer stay inert", async (app) => {
@@ -259,7 +259,7 @@ it("the agent is chosen by @, the picker follows the last speaker", async (app) 
   await page.keyboard.press("Enter");
   await until(() => picker.innerText(), (text) => text.includes("Reagan"));
   await app.send("who speaks");
-  await page.getByText("I do.").waitFor();
+  await app.says("I do.");
   await app.settled();
   await page.locator(".msg.answer strong", { hasText: "Reagan" }).waitFor();
   await page.reload();

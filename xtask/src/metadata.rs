@@ -9,10 +9,18 @@ pub(crate) fn root() -> PathBuf {
     here.parent().unwrap_or(here).to_path_buf()
 }
 
-/// `cargo metadata` of the workspace, without a network.
+/// `cargo metadata` of the workspace for the platform it is built on, which is what has been downloaded.
 pub(crate) fn cargo_metadata() -> Result<Value> {
+    let platform = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
     let out = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-        .args(["metadata", "--format-version", "1", "--locked", "--offline"])
+        .args([
+            "metadata",
+            "--format-version",
+            "1",
+            "--locked",
+            "--filter-platform",
+            &platform,
+        ])
         .current_dir(root())
         .output()
         .context("run cargo metadata")?;

@@ -1,4 +1,7 @@
-use qadra_api::{AgentPreset, AgentPresets, AgentVersions, ById, CreateAgent, Items, ListAgents, RestoreAgentVersion, UpdateAgent};
+use qadra_api::{
+    AgentPreset, AgentPresets, AgentVersions, ById, CreateAgent, Items, ListAgents,
+    RestoreAgentVersion, UpdateAgent,
+};
 use qadra_store::{AgentChange, NewAgent, StoreError, TenantTx};
 use qadra_types::{Agent, Code, ControlType, Ctx, Fault, OutputVisibility, new_id};
 use uuid::Uuid;
@@ -11,19 +14,40 @@ const MAX_URL: usize = 2_000;
 impl App {
     pub(crate) async fn agent_create(&self, ctx: &Ctx, r: CreateAgent) -> Result<Agent, Fault> {
         let preset = match &r.preset {
-            Some(name) => Some(presets().into_iter().find(|p| p.preset == *name).ok_or_else(|| {
-                Fault::invalid(format!("there is no preset {name:?}")).hint("GET /api/agents/presets lists them")
-            })?),
+            Some(name) => Some(
+                presets()
+                    .into_iter()
+                    .find(|p| p.preset == *name)
+                    .ok_or_else(|| {
+                        Fault::invalid(format!("there is no preset {name:?}"))
+                            .hint("GET /api/agents/presets lists them")
+                    })?,
+            ),
             None => None,
         };
-        let name = r.name.as_deref().or(r.preset.as_deref()).ok_or_else(|| Fault::invalid("name is missing"))?;
+        let name = r
+            .name
+            .as_deref()
+            .or(r.preset.as_deref())
+            .ok_or_else(|| Fault::invalid("name is missing"))?;
         let name = input::text("name", name, 100)?;
         let p = preset.as_ref();
-        let display_name = input::optional("display_name", r.display_name.or(p.map(|p| p.display_name.clone())), 200)?;
-        let description = input::optional("description", r.description.or(p.map(|p| p.description.clone())), 4_000)?;
+        let display_name = input::optional(
+            "display_name",
+            r.display_name.or(p.map(|p| p.display_name.clone())),
+            200,
+        )?;
+        let description = input::optional(
+            "description",
+            r.description.or(p.map(|p| p.description.clone())),
+            4_000,
+        )?;
         let avatar_url = input::optional("avatar_url", r.avatar_url, MAX_URL)?;
         let model = input::optional("model", r.model, 200)?;
-        let system_prompt = r.system_prompt.or(p.map(|p| p.system_prompt.clone())).unwrap_or_default();
+        let system_prompt = r
+            .system_prompt
+            .or(p.map(|p| p.system_prompt.clone()))
+            .unwrap_or_default();
         let new = NewAgent {
             id: new_id(),
             name: &name,
@@ -31,8 +55,14 @@ impl App {
             avatar_url: avatar_url.as_deref(),
             description: description.as_deref(),
             system_prompt: &system_prompt,
-            control_type: r.control_type.or(p.map(|p| p.control_type)).unwrap_or_default(),
-            output_visibility: r.output_visibility.or(p.map(|p| p.output_visibility)).unwrap_or_default(),
+            control_type: r
+                .control_type
+                .or(p.map(|p| p.control_type))
+                .unwrap_or_default(),
+            output_visibility: r
+                .output_visibility
+                .or(p.map(|p| p.output_visibility))
+                .unwrap_or_default(),
             max_calls_per_parent_agent: r
                 .max_calls_per_parent_agent
                 .or(p.map(|p| p.max_calls_per_parent_agent))
@@ -41,16 +71,26 @@ impl App {
             temperature: r.temperature,
             is_active: r.is_active.unwrap_or(true),
         };
-        check(new.system_prompt, new.max_calls_per_parent_agent, new.temperature, new.avatar_url)?;
+        check(
+            new.system_prompt,
+            new.max_calls_per_parent_agent,
+            new.temperature,
+            new.avatar_url,
+        )?;
         let mut tx = self.store.tenant(ctx).await?;
-        let agent = tx.agent_create(&new, ctx.actor.user_id).await.map_err(|e| taken(e, &name))?;
+        let agent = tx
+            .agent_create(&new, ctx.actor.user_id)
+            .await
+            .map_err(|e| taken(e, &name))?;
         tx.commit().await?;
         Ok(agent)
     }
 
     pub(crate) async fn agent_get(&self, ctx: &Ctx, r: ById) -> Result<Agent, Fault> {
         let mut tx = self.store.tenant(ctx).await?;
-        tx.agent_get(r.id).await?.ok_or_else(|| Fault::not_found("agent"))
+        tx.agent_get(r.id)
+            .await?
+            .ok_or_else(|| Fault::not_found("agent"))
     }
 
     pub(crate) async fn agent_list(&self, ctx: &Ctx, r: ListAgents) -> Result<Items<Agent>, Fault> {
@@ -63,7 +103,10 @@ impl App {
     /// Applies the fields that are present. A changed prompt, model or temperature is published as version n+1.
     pub(crate) async fn agent_update(&self, ctx: &Ctx, r: UpdateAgent) -> Result<Agent, Fault> {
         let mut tx = self.store.tenant(ctx).await?;
-        let before = tx.agent_lock(r.id).await?.ok_or_else(|| Fault::not_found("agent"))?;
+        let before = tx
+            .agent_lock(r.id)
+            .await?
+            .ok_or_else(|| Fault::not_found("agent"))?;
         let mut agent = before.clone();
         if let Some(name) = r.name {
             let name = name.ok_or_else(|| Fault::invalid("name cannot be cleared"))?;
@@ -99,7 +142,12 @@ impl App {
         if let Some(v) = r.is_active {
             agent.is_active = v.unwrap_or(true);
         }
-        check(&agent.system_prompt, agent.max_calls_per_parent_agent, agent.temperature, agent.avatar_url.as_deref())?;
+        check(
+            &agent.system_prompt,
+            agent.max_calls_per_parent_agent,
+            agent.temperature,
+            agent.avatar_url.as_deref(),
+        )?;
         let agent = publish(&mut tx, &before, agent, ctx.actor.user_id).await?;
         tx.commit().await?;
         Ok(agent)
@@ -116,14 +164,26 @@ impl App {
 
     pub(crate) async fn agent_versions(&self, ctx: &Ctx, r: ById) -> Result<AgentVersions, Fault> {
         let mut tx = self.store.tenant(ctx).await?;
-        tx.agent_get(r.id).await?.ok_or_else(|| Fault::not_found("agent"))?;
+        tx.agent_get(r.id)
+            .await?
+            .ok_or_else(|| Fault::not_found("agent"))?;
         let items = tx.agent_version_list(r.id).await?;
-        Ok(AgentVersions { total: i64::try_from(items.len()).unwrap_or(i64::MAX), items })
+        Ok(AgentVersions {
+            total: i64::try_from(items.len()).unwrap_or(i64::MAX),
+            items,
+        })
     }
 
-    pub(crate) async fn agent_restore(&self, ctx: &Ctx, r: RestoreAgentVersion) -> Result<Agent, Fault> {
+    pub(crate) async fn agent_restore(
+        &self,
+        ctx: &Ctx,
+        r: RestoreAgentVersion,
+    ) -> Result<Agent, Fault> {
         let mut tx = self.store.tenant(ctx).await?;
-        let before = tx.agent_lock(r.id).await?.ok_or_else(|| Fault::not_found("agent"))?;
+        let before = tx
+            .agent_lock(r.id)
+            .await?
+            .ok_or_else(|| Fault::not_found("agent"))?;
         let versions = tx.agent_version_list(r.id).await?;
         let old = versions
             .into_iter()
@@ -172,54 +232,80 @@ impl App {
 
 const DEFAULT_CALLS: i32 = 3;
 
-async fn publish(tx: &mut TenantTx, before: &Agent, mut agent: Agent, actor_id: Uuid) -> Result<Agent, Fault> {
+async fn publish(
+    tx: &mut TenantTx,
+    before: &Agent,
+    mut agent: Agent,
+    actor_id: Uuid,
+) -> Result<Agent, Fault> {
     let new_version = agent.system_prompt != before.system_prompt
         || agent.model != before.model
         || agent.temperature != before.temperature;
     if new_version {
         agent.version += 1;
     }
-    let change = AgentChange { agent: &agent, new_version, actor_id };
-    tx.agent_update(&change).await.map_err(|e| taken(e, &agent.name))
+    let change = AgentChange {
+        agent: &agent,
+        new_version,
+        actor_id,
+    };
+    tx.agent_update(&change)
+        .await
+        .map_err(|e| taken(e, &agent.name))
 }
 
-fn check(prompt: &str, calls: i32, temperature: Option<f32>, avatar_url: Option<&str>) -> Result<(), Fault> {
+fn check(
+    prompt: &str,
+    calls: i32,
+    temperature: Option<f32>,
+    avatar_url: Option<&str>,
+) -> Result<(), Fault> {
     input::at_most("system_prompt", prompt, MAX_PROMPT)?;
     if !(1..=100).contains(&calls) {
-        return Err(Fault::invalid(format!("max_calls_per_parent_agent is {calls}, not between 1 and 100")));
+        return Err(Fault::invalid(format!(
+            "max_calls_per_parent_agent is {calls}, not between 1 and 100"
+        )));
     }
     if let Some(t) = temperature
         && !(0.0..=2.0).contains(&t)
     {
-        return Err(Fault::invalid(format!("temperature is {t}, not between 0 and 2")));
+        return Err(Fault::invalid(format!(
+            "temperature is {t}, not between 0 and 2"
+        )));
     }
     // Anything else could run script or reveal readers to a third party when it is shown.
     if let Some(url) = avatar_url
         && !(url.starts_with('/') && !url.starts_with("//") || url.starts_with("https://"))
     {
-        return Err(Fault::invalid("avatar_url is neither a path of this site nor an https address"));
+        return Err(Fault::invalid(
+            "avatar_url is neither a path of this site nor an https address",
+        ));
     }
     Ok(())
 }
 
 fn taken(e: StoreError, name: &str) -> Fault {
     match e {
-        StoreError::Duplicate { .. } => Fault::new(Code::Conflict, format!("there is an agent named {name:?} already")),
+        StoreError::Duplicate { .. } => Fault::new(
+            Code::Conflict,
+            format!("there is an agent named {name:?} already"),
+        ),
         other => other.into(),
     }
 }
 
 /// The canonical personas of the knowledge pipeline, in the order in which work passes them.
 pub(crate) fn presets() -> Vec<AgentPreset> {
-    let persona = |preset: &str, display_name: &str, description: &str, system_prompt: &str| AgentPreset {
-        preset: preset.to_owned(),
-        display_name: display_name.to_owned(),
-        description: description.to_owned(),
-        system_prompt: system_prompt.to_owned(),
-        control_type: ControlType::RelinquishToParent,
-        output_visibility: OutputVisibility::UserFacing,
-        max_calls_per_parent_agent: DEFAULT_CALLS,
-    };
+    let persona =
+        |preset: &str, display_name: &str, description: &str, system_prompt: &str| AgentPreset {
+            preset: preset.to_owned(),
+            display_name: display_name.to_owned(),
+            description: description.to_owned(),
+            system_prompt: system_prompt.to_owned(),
+            control_type: ControlType::RelinquishToParent,
+            output_visibility: OutputVisibility::UserFacing,
+            max_calls_per_parent_agent: DEFAULT_CALLS,
+        };
     vec![
         persona(
             "scarlet",

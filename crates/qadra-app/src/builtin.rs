@@ -2,8 +2,8 @@ use async_trait::async_trait;
 use futures::stream;
 use qadra_epistemic::{Assessment, chart_from_facts_in, compose_answer_in};
 use qadra_llm::{
-    CancellationToken, ChatEvent, ChatMessage, ChatRequest, ChatStream, FinishReason, LlmError, LlmProvider, ToolCall,
-    Usage, estimate_tokens,
+    CancellationToken, ChatEvent, ChatMessage, ChatRequest, ChatStream, FinishReason, LlmError,
+    LlmProvider, ToolCall, Usage, estimate_tokens,
 };
 use qadra_types::MessageRole;
 use serde::Deserialize;
@@ -38,11 +38,18 @@ impl LlmProvider for Builtin {
         NAME
     }
 
-    async fn stream(&self, request: ChatRequest, _: CancellationToken) -> Result<ChatStream, LlmError> {
+    async fn stream(
+        &self,
+        request: ChatRequest,
+        _: CancellationToken,
+    ) -> Result<ChatStream, LlmError> {
         let context: Context = serde_json::from_value(request.context.clone()).unwrap_or_default();
         let previous: Vec<&str> = context.previous.iter().map(String::as_str).collect();
         let prompt_tokens = request.estimated_prompt_tokens();
-        let charted = request.messages.iter().any(|m| matches!(m, ChatMessage::Tool { .. }));
+        let charted = request
+            .messages
+            .iter()
+            .any(|m| matches!(m, ChatMessage::Tool { .. }));
         let nothing = Assessment {
             competence: qadra_epistemic::Competence::OutOfScope,
             mentions: vec![],
@@ -63,27 +70,51 @@ impl LlmProvider for Builtin {
         match chart {
             Some(chart) => {
                 reason = FinishReason::ToolCalls;
-                let arguments = json!({"chart_name": chart.name, "chart_config": chart.option}).to_string();
+                let arguments =
+                    json!({"chart_name": chart.name, "chart_config": chart.option}).to_string();
                 completion_tokens += estimate_tokens(&arguments);
-                events.push(Ok(ChatEvent::ToolCall(ToolCall { id: "chart-1".into(), name: CHART.into(), arguments })));
+                events.push(Ok(ChatEvent::ToolCall(ToolCall {
+                    id: "chart-1".into(),
+                    name: CHART.into(),
+                    arguments,
+                })));
             }
             None => {
                 let text = compose_answer_in(&context.question, &previous, &assessment).text;
                 completion_tokens += estimate_tokens(&text);
-                events.extend(text.split_inclusive(' ').map(|word| Ok(ChatEvent::Token(word.to_owned()))));
+                events.extend(
+                    text.split_inclusive(' ')
+                        .map(|word| Ok(ChatEvent::Token(word.to_owned()))),
+                );
             }
         }
-        let usage = Usage { prompt_tokens, completion_tokens, estimated: true };
-        events.push(Ok(ChatEvent::Finish { reason, usage, model: NAME.into() }));
+        let usage = Usage {
+            prompt_tokens,
+            completion_tokens,
+            estimated: true,
+        };
+        events.push(Ok(ChatEvent::Finish {
+            reason,
+            usage,
+            model: NAME.into(),
+        }));
         Ok(ChatStream::from_events(stream::iter(events), prompt_tokens))
     }
 }
 
 /// The facts behind the markers of the answer that [`Builtin`] gave in this turn.
 pub(crate) fn citations(begun: &Begun, assessment: &Assessment) -> Value {
-    let questions: Vec<&str> =
-        begun.history.iter().filter(|m| m.role == MessageRole::User).map(|m| m.content.as_str()).collect();
+    let questions: Vec<&str> = begun
+        .history
+        .iter()
+        .filter(|m| m.role == MessageRole::User)
+        .map(|m| m.content.as_str())
+        .collect();
     let previous = questions.split_last().map_or(&[][..], |(_, before)| before);
     let answer = compose_answer_in(&begun.user_message.content, previous, assessment);
-    answer.citations.iter().map(|c| json!({"n": c.n, "triple_id": c.triple_id})).collect()
+    answer
+        .citations
+        .iter()
+        .map(|c| json!({"n": c.n, "triple_id": c.triple_id}))
+        .collect()
 }

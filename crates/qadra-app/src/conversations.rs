@@ -1,4 +1,6 @@
-use qadra_api::{ById, CreateConversation, Items, ListConversations, MessageRef, UpdateConversation};
+use qadra_api::{
+    ById, CreateConversation, Items, ListConversations, MessageRef, UpdateConversation,
+};
 use qadra_store::{ConversationChange, ListFilter, TenantTx};
 use qadra_types::{Code, Conversation, ConversationSummary, Ctx, Fault};
 use serde_json::json;
@@ -9,10 +11,16 @@ use crate::{App, input};
 const MAX_TITLE: usize = 200;
 
 impl App {
-    pub(crate) async fn conversation_create(&self, ctx: &Ctx, r: CreateConversation) -> Result<Conversation, Fault> {
+    pub(crate) async fn conversation_create(
+        &self,
+        ctx: &Ctx,
+        r: CreateConversation,
+    ) -> Result<Conversation, Fault> {
         let title = input::optional("title", r.title, MAX_TITLE)?;
         let mut tx = self.store.tenant(ctx).await?;
-        let conversation = tx.conversation_create(ctx.actor.user_id, title.as_deref()).await?;
+        let conversation = tx
+            .conversation_create(ctx.actor.user_id, title.as_deref())
+            .await?;
         tx.commit().await?;
         Ok(conversation)
     }
@@ -45,7 +53,11 @@ impl App {
         Ok(conversation)
     }
 
-    pub(crate) async fn conversation_update(&self, ctx: &Ctx, r: UpdateConversation) -> Result<Conversation, Fault> {
+    pub(crate) async fn conversation_update(
+        &self,
+        ctx: &Ctx,
+        r: UpdateConversation,
+    ) -> Result<Conversation, Fault> {
         let title = match r.title {
             Some(Some(title)) => Some(Some(input::text("title", &title, MAX_TITLE)?)),
             other => other,
@@ -57,7 +69,10 @@ impl App {
         };
         let mut tx = self.store.tenant(ctx).await?;
         own(&mut tx, ctx, r.id).await?;
-        let updated = tx.conversation_update(r.id, &change).await?.ok_or_else(missing)?;
+        let updated = tx
+            .conversation_update(r.id, &change)
+            .await?
+            .ok_or_else(missing)?;
         tx.commit().await?;
         Ok(updated)
     }
@@ -74,14 +89,25 @@ impl App {
         Ok(())
     }
 
-    pub(crate) async fn conversation_restore(&self, ctx: &Ctx, r: ById) -> Result<Conversation, Fault> {
+    pub(crate) async fn conversation_restore(
+        &self,
+        ctx: &Ctx,
+        r: ById,
+    ) -> Result<Conversation, Fault> {
         let mut tx = self.store.tenant(ctx).await?;
-        let restored = tx.conversation_restore(r.id, ctx.actor.user_id).await?.ok_or_else(missing)?;
+        let restored = tx
+            .conversation_restore(r.id, ctx.actor.user_id)
+            .await?
+            .ok_or_else(missing)?;
         tx.commit().await?;
         Ok(restored)
     }
 
-    pub(crate) async fn branch_select(&self, ctx: &Ctx, r: MessageRef) -> Result<Conversation, Fault> {
+    pub(crate) async fn branch_select(
+        &self,
+        ctx: &Ctx,
+        r: MessageRef,
+    ) -> Result<Conversation, Fault> {
         let mut tx = self.store.tenant(ctx).await?;
         let conversation = own(&mut tx, ctx, r.conversation_id).await?;
         if conversation.running_turn_id.is_some() {
@@ -98,7 +124,11 @@ impl App {
 
 /// A conversation that the caller may read: their own, one shared with the tenant, or (for owners and admins,
 /// and then on record) anybody's. The caller commits the transaction.
-pub(crate) async fn readable(tx: &mut TenantTx, ctx: &Ctx, id: Uuid) -> Result<Conversation, Fault> {
+pub(crate) async fn readable(
+    tx: &mut TenantTx,
+    ctx: &Ctx,
+    id: Uuid,
+) -> Result<Conversation, Fault> {
     let conversation = tx.conversation_get(id).await?.ok_or_else(missing)?;
     if conversation.user_id == ctx.actor.user_id || conversation.is_shared {
         return Ok(conversation);
@@ -106,8 +136,14 @@ pub(crate) async fn readable(tx: &mut TenantTx, ctx: &Ctx, id: Uuid) -> Result<C
     if !input::is_admin(ctx) {
         return Err(missing());
     }
-    tx.audit(ctx.actor.user_id, "conversation.read", "conversation", Some(id), &json!({"request_id": ctx.request_id}))
-        .await?;
+    tx.audit(
+        ctx.actor.user_id,
+        "conversation.read",
+        "conversation",
+        Some(id),
+        &json!({"request_id": ctx.request_id}),
+    )
+    .await?;
     Ok(conversation)
 }
 
@@ -122,7 +158,9 @@ pub(crate) fn writable(ctx: &Ctx, conversation: &Conversation) -> Result<(), Fau
     if conversation.user_id == ctx.actor.user_id {
         Ok(())
     } else if conversation.is_shared || input::is_admin(ctx) {
-        Err(input::forbidden("the conversation belongs to another person and can only be read"))
+        Err(input::forbidden(
+            "the conversation belongs to another person and can only be read",
+        ))
     } else {
         Err(missing())
     }
@@ -133,6 +171,9 @@ pub(crate) fn missing() -> Fault {
 }
 
 pub(crate) fn busy() -> Fault {
-    Fault::new(Code::ConversationBusy, "an answer is still being written in this conversation")
-        .hint("wait for it, or stop it with POST …/turns/{turn_id}/cancel")
+    Fault::new(
+        Code::ConversationBusy,
+        "an answer is still being written in this conversation",
+    )
+    .hint("wait for it, or stop it with POST …/turns/{turn_id}/cancel")
 }

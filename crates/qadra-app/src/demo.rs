@@ -39,11 +39,20 @@ impl App {
         };
         let ctx = Ctx {
             tenant_id: session.tenant.id,
-            actor: Actor { user_id: session.user.id, role: Role::Owner, scopes: None },
+            actor: Actor {
+                user_id: session.user.id,
+                role: Role::Owner,
+                scopes: None,
+            },
             request_id: new_id(),
         };
-        let facts: Facts = serde_json::from_str(include_str!("../demo/facts.json"))
-            .map_err(|e| Fault::new(Code::Internal, format!("the demo facts are not readable: {e}")))?;
+        let facts: Facts =
+            serde_json::from_str(include_str!("../demo/facts.json")).map_err(|e| {
+                Fault::new(
+                    Code::Internal,
+                    format!("the demo facts are not readable: {e}"),
+                )
+            })?;
         let triples = facts
             .triples
             .into_iter()
@@ -53,7 +62,15 @@ impl App {
         tx.triples_insert(&triples, ctx.actor.user_id).await?;
         tx.commit().await?;
         for DemoAlias { node, alias } in facts.aliases {
-            self.node_create(&ctx, CreateNode { label: node, aliases: vec![alias], kind: None }).await?;
+            self.node_create(
+                &ctx,
+                CreateNode {
+                    label: node,
+                    aliases: vec![alias],
+                    kind: None,
+                },
+            )
+            .await?;
         }
         Ok(())
     }

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use qadra_api::{Access, Operation, operations};
 use qadra_nats::messages::{ACTOR, REQUEST_ID};
-use qadra_nats::{BusError, Message, OpSubject, Reply, ServeHandle, ServeOptions, Subject, Tenant, serve};
+use qadra_nats::{
+    BusError, Message, OpSubject, Reply, ServeHandle, ServeOptions, Subject, Tenant, serve,
+};
 use qadra_types::{Actor, Code, Ctx, Fault, Role, new_id};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -34,8 +36,10 @@ impl App {
     pub async fn serve(self: &Arc<Self>) -> Result<Running, BusError> {
         let app = self.clone();
         let table: Arc<Vec<Operation>> = Arc::new(operations());
-        let operations =
-            serve(self.bus.clone(), ServeOptions::new("qadra.*.*.do.*", "core").concurrency(CONCURRENCY), move |m| {
+        let operations = serve(
+            self.bus.clone(),
+            ServeOptions::new("qadra.*.*.do.*", "core").concurrency(CONCURRENCY),
+            move |m| {
                 let (app, table) = (app.clone(), table.clone());
                 async move {
                     match app.handle(&table, m).await {
@@ -43,40 +47,68 @@ impl App {
                         Err(fault) => Reply::error(fault),
                     }
                 }
-            })
-            .await?;
+            },
+        )
+        .await?;
         let app = self.clone();
         let own = Subject::core_instance(self.owner_id);
-        let owner = serve(self.bus.clone(), ServeOptions::new(own.as_str(), "owner"), move |m| {
-            let app = app.clone();
-            async move { app.owner_answer(m).await }
-        })
+        let owner = serve(
+            self.bus.clone(),
+            ServeOptions::new(own.as_str(), "owner"),
+            move |m| {
+                let app = app.clone();
+                async move { app.owner_answer(m).await }
+            },
+        )
         .await?;
         let stop = CancellationToken::new();
         tokio::spawn(self.clone().housekeeping(stop.clone()));
-        Ok(Running { operations, owner, stop, app: self.clone() })
+        Ok(Running {
+            operations,
+            owner,
+            stop,
+            app: self.clone(),
+        })
     }
 
     async fn handle(self: &Arc<Self>, table: &[Operation], m: Message) -> Result<Value, Fault> {
-        let subject = OpSubject::parse(&m.subject)
-            .map_err(|_| Fault::new(Code::NotFound, format!("{} is not an operation", m.subject)))?;
-        let body = if m.payload.is_empty() { json!({}) } else { read_bytes(&m.payload)? };
+        let subject = OpSubject::parse(&m.subject).map_err(|_| {
+            Fault::new(Code::NotFound, format!("{} is not an operation", m.subject))
+        })?;
+        let body = if m.payload.is_empty() {
+            json!({})
+        } else {
+            read_bytes(&m.payload)?
+        };
         no_nul(&body)?;
-        let request_id = m.headers.get(REQUEST_ID).and_then(|s| s.parse().ok()).unwrap_or_else(new_id);
+        let request_id = m
+            .headers
+            .get(REQUEST_ID)
+            .and_then(|s| s.parse().ok())
+            .unwrap_or_else(new_id);
         let origin = m.headers.get(ORIGIN).unwrap_or("bus").to_owned();
         let (entity, op) = (subject.entity.as_str(), subject.op.as_str());
         match subject.tenant {
             Tenant::Platform => self.platform(entity, op, body, &origin).await,
             Tenant::Tenant(tenant_id) => {
                 let operation = table.iter().find(|o| o.entity == entity && o.op == op);
-                let operation = operation
-                    .ok_or_else(|| Fault::new(Code::NotFound, format!("there is no operation {entity}.{op}")))?;
+                let operation = operation.ok_or_else(|| {
+                    Fault::new(
+                        Code::NotFound,
+                        format!("there is no operation {entity}.{op}"),
+                    )
+                })?;
                 let actor = match m.headers.get(ACTOR) {
-                    Some(json) => serde_json::from_str(json)
-                        .map_err(|_| Fault::new(Code::Unauthenticated, "the actor header is not readable"))?,
+                    Some(json) => serde_json::from_str(json).map_err(|_| {
+                        Fault::new(Code::Unauthenticated, "the actor header is not readable")
+                    })?,
                     None => self.owner_of(tenant_id, &body).await?,
                 };
-                let ctx = Ctx { tenant_id, actor, request_id };
+                let ctx = Ctx {
+                    tenant_id,
+                    actor,
+                    request_id,
+                };
                 permit(&ctx, operation.access)?;
                 self.tenant_op(&ctx, entity, op, body).await
             }
@@ -90,18 +122,34 @@ impl App {
         let mut tx = self.store.tenant_id(tenant_id).await?;
         match body.get("user_id").and_then(Value::as_str) {
             Some(id) => {
-                let user_id = id.parse().map_err(|_| Fault::invalid("user_id is not a UUID"))?;
+                let user_id = id
+                    .parse()
+                    .map_err(|_| Fault::invalid("user_id is not a UUID"))?;
                 let role = tx.member_role(user_id).await?.ok_or_else(unknown)?;
-                Ok(Actor { user_id, role, scopes: None })
+                Ok(Actor {
+                    user_id,
+                    role,
+                    scopes: None,
+                })
             }
             None => {
                 let user_id = tx.owner_id().await?.ok_or_else(unknown)?;
-                Ok(Actor { user_id, role: Role::Owner, scopes: None })
+                Ok(Actor {
+                    user_id,
+                    role: Role::Owner,
+                    scopes: None,
+                })
             }
         }
     }
 
-    async fn platform(&self, entity: &str, op: &str, body: Value, origin: &str) -> Result<Value, Fault> {
+    async fn platform(
+        &self,
+        entity: &str,
+        op: &str,
+        body: Value,
+        origin: &str,
+    ) -> Result<Value, Fault> {
         match (entity, op) {
             ("auth", "register") => out(self.register(read(body)?).await),
             ("auth", "login") => out(self.login(read(body)?, origin).await),
@@ -110,11 +158,20 @@ impl App {
             ("auth", "identify") => out(self.identify(read(body)?).await),
             ("meta", "get") => out(self.meta().await),
             ("meta", "ready") => out(self.ready().await),
-            _ => Err(Fault::new(Code::NotFound, format!("there is no operation {entity}.{op}"))),
+            _ => Err(Fault::new(
+                Code::NotFound,
+                format!("there is no operation {entity}.{op}"),
+            )),
         }
     }
 
-    async fn tenant_op(self: &Arc<Self>, ctx: &Ctx, entity: &str, op: &str, body: Value) -> Result<Value, Fault> {
+    async fn tenant_op(
+        self: &Arc<Self>,
+        ctx: &Ctx,
+        entity: &str,
+        op: &str,
+        body: Value,
+    ) -> Result<Value, Fault> {
         match (entity, op) {
             ("auth", "me") => out(self.me(ctx).await),
             ("auth", "switch_tenant") => out(self.switch_tenant(ctx, read(body)?).await),
@@ -164,7 +221,10 @@ impl App {
             ("knowledge", "query") => out(self.knowledge_query(ctx, read(body)?).await),
 
             ("usage", "get") => out(self.usage_get(ctx, read(body)?).await),
-            _ => Err(Fault::new(Code::NotFound, format!("there is no operation {entity}.{op}"))),
+            _ => Err(Fault::new(
+                Code::NotFound,
+                format!("there is no operation {entity}.{op}"),
+            )),
         }
     }
 
@@ -183,18 +243,29 @@ impl Running {
         let stopped = self.operations.stop(deadline).await;
         self.owner.stop(Duration::from_millis(100)).await;
         if stopped.cut_off > 0 {
-            tracing::warn!(requests = stopped.cut_off, "requests were cut off at shutdown");
+            tracing::warn!(
+                requests = stopped.cut_off,
+                "requests were cut off at shutdown"
+            );
         }
     }
 }
 
 fn permit(ctx: &Ctx, access: Access) -> Result<(), Fault> {
-    let Access::Member(role, scope) = access else { return Ok(()) };
+    let Access::Member(role, scope) = access else {
+        return Ok(());
+    };
     if ctx.actor.role < role {
-        return Err(Fault::new(Code::Forbidden, format!("this needs the role {role}, yours is {}", ctx.actor.role)));
+        return Err(Fault::new(
+            Code::Forbidden,
+            format!("this needs the role {role}, yours is {}", ctx.actor.role),
+        ));
     }
     if !ctx.allows(scope) {
-        return Err(Fault::new(Code::Forbidden, format!("the API key lacks the scope {scope}")));
+        return Err(Fault::new(
+            Code::Forbidden,
+            format!("the API key lacks the scope {scope}"),
+        ));
     }
     Ok(())
 }
@@ -221,7 +292,12 @@ pub(crate) fn read<T: DeserializeOwned>(body: Value) -> Result<T, Fault> {
 }
 
 pub(crate) fn read_bytes<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Fault> {
-    serde_json::from_slice(bytes).map_err(|e| Fault::new(Code::MalformedJson, format!("the body is not readable: {e}")))
+    serde_json::from_slice(bytes).map_err(|e| {
+        Fault::new(
+            Code::MalformedJson,
+            format!("the body is not readable: {e}"),
+        )
+    })
 }
 
 /// PostgreSQL's text cannot hold the character NUL, so no text of ours may.
@@ -236,7 +312,11 @@ fn no_nul(v: &Value) -> Result<(), Fault> {
         }
         _ => false,
     };
-    if found { Err(Fault::invalid("a text contains the character NUL")) } else { Ok(()) }
+    if found {
+        Err(Fault::invalid("a text contains the character NUL"))
+    } else {
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -245,8 +325,10 @@ mod tests {
 
     #[test]
     fn a_fault_names_the_field_that_is_wrong() {
-        let f = read::<qadra_api::SendMessage>(json!({"conversation_id": Uuid::nil(), "agent_id": "x", "content": "hi"}))
-            .unwrap_err();
+        let f = read::<qadra_api::SendMessage>(
+            json!({"conversation_id": Uuid::nil(), "agent_id": "x", "content": "hi"}),
+        )
+        .unwrap_err();
         assert_eq!(f.code, Code::Validation);
         assert!(f.detail.starts_with("agent_id: "), "{}", f.detail);
         let f = read::<qadra_api::Login>(json!({"email": "a@b.c"})).unwrap_err();
@@ -255,7 +337,12 @@ mod tests {
 
     #[test]
     fn nul_is_found_wherever_it_hides() {
-        for v in [json!("a\0"), json!([["\0"]]), json!({"a": {"b": "\0"}}), json!({"\0": 1})] {
+        for v in [
+            json!("a\0"),
+            json!([["\0"]]),
+            json!({"a": {"b": "\0"}}),
+            json!({"\0": 1}),
+        ] {
             assert!(no_nul(&v).is_err(), "{v}");
         }
         assert!(no_nul(&json!({"a": ["b", 1, null, true]})).is_ok());

@@ -3,12 +3,13 @@
 use qadra_api as api;
 use qadra_api::{ById, Items};
 use qadra_epistemic::{
-    Assessment, Kind, NameHit, NameTarget, NodeRef, Object, Options, Parsed, Polarity, PredicateFacts, PredicateInfo,
-    Question, Triple, identity_key, normalize_label, predicate_keys, system_message,
+    Assessment, Kind, NameHit, NameTarget, NodeRef, Object, Options, Parsed, Polarity,
+    PredicateFacts, PredicateInfo, Question, Triple, identity_key, normalize_label, predicate_keys,
+    system_message,
 };
 use qadra_store::{
-    NameRow, NewObject, NewTriple, NodeName, NodeRow, PredicateChange, PredicateRow, StoreError, TenantTx, TripleFilter,
-    TripleRow,
+    NameRow, NewObject, NewTriple, NodeName, NodeRow, PredicateChange, PredicateRow, StoreError,
+    TenantTx, TripleFilter, TripleRow,
 };
 use qadra_types::{Code, Ctx, Fault};
 use serde_json::{Value, json};
@@ -31,15 +32,25 @@ impl App {
                 Some(_) => return Err(Fault::invalid("triples is not an array")),
                 None => (false, vec![Value::Object(o)]),
             },
-            _ => return Err(Fault::invalid("the body is neither a statement nor an array of statements")),
+            _ => {
+                return Err(Fault::invalid(
+                    "the body is neither a statement nor an array of statements",
+                ));
+            }
         };
         if given.is_empty() || given.len() > MAX_BATCH {
-            return Err(Fault::invalid(format!("{} statements given, not 1 to {MAX_BATCH}", given.len())));
+            return Err(Fault::invalid(format!(
+                "{} statements given, not 1 to {MAX_BATCH}",
+                given.len()
+            )));
         }
         let mut new = Vec::with_capacity(given.len());
         for (i, item) in given.into_iter().enumerate() {
             let place = |f: Fault| match many {
-                true => Fault { detail: format!("statement {}: {}", i + 1, f.detail), ..f },
+                true => Fault {
+                    detail: format!("statement {}: {}", i + 1, f.detail),
+                    ..f
+                },
                 false => f,
             };
             let parsed: api::CreateTriple = crate::dispatch::read(item).map_err(place)?;
@@ -53,12 +64,24 @@ impl App {
         rows.sort_by_key(|r| r.id);
         let mut items = ids
             .iter()
-            .filter_map(|id| rows.binary_search_by_key(id, |r| r.id).ok().and_then(|i| rows.get(i)))
+            .filter_map(|id| {
+                rows.binary_search_by_key(id, |r| r.id)
+                    .ok()
+                    .and_then(|i| rows.get(i))
+            })
             .map(|r| api_triple(r.clone()));
-        if many { Ok(json!({"items": items.collect::<Vec<_>>()})) } else { Ok(json!(items.next())) }
+        if many {
+            Ok(json!({"items": items.collect::<Vec<_>>()}))
+        } else {
+            Ok(json!(items.next()))
+        }
     }
 
-    pub(crate) async fn triple_list(&self, ctx: &Ctx, r: api::ListTriples) -> Result<Items<api::Triple>, Fault> {
+    pub(crate) async fn triple_list(
+        &self,
+        ctx: &Ctx,
+        r: api::ListTriples,
+    ) -> Result<Items<api::Triple>, Fault> {
         let (limit, offset) = input::page(r.limit, r.offset)?;
         let object_key = match &r.object {
             Some(text) => match Object::parse(&Value::String(text.clone())) {
@@ -80,13 +103,21 @@ impl App {
         };
         let mut tx = self.store.tenant(ctx).await?;
         let (rows, total) = tx.triple_list(&filter).await?;
-        Ok(input::items((rows.into_iter().map(api_triple).collect(), total), limit, offset))
+        Ok(input::items(
+            (rows.into_iter().map(api_triple).collect(), total),
+            limit,
+            offset,
+        ))
     }
 
     pub(crate) async fn triple_get(&self, ctx: &Ctx, r: ById) -> Result<api::Triple, Fault> {
         let mut tx = self.store.tenant(ctx).await?;
         let found = tx.triples_get(&[r.id]).await?;
-        found.into_iter().next().map(api_triple).ok_or_else(|| Fault::not_found("statement"))
+        found
+            .into_iter()
+            .next()
+            .map(api_triple)
+            .ok_or_else(|| Fault::not_found("statement"))
     }
 
     pub(crate) async fn triple_retract(&self, ctx: &Ctx, r: ById) -> Result<(), Fault> {
@@ -98,44 +129,84 @@ impl App {
         Ok(())
     }
 
-    pub(crate) async fn node_list(&self, ctx: &Ctx, r: api::ListNodes) -> Result<Items<api::Node>, Fault> {
+    pub(crate) async fn node_list(
+        &self,
+        ctx: &Ctx,
+        r: api::ListNodes,
+    ) -> Result<Items<api::Node>, Fault> {
         let (limit, offset) = input::page(r.limit, r.offset)?;
         let words = input::optional("q", r.q, MAX_LABEL)?;
         let mut tx = self.store.tenant(ctx).await?;
         let (rows, total) = tx.node_list(words.as_deref(), limit, offset).await?;
-        Ok(input::items((rows.into_iter().map(api_node).collect(), total), limit, offset))
+        Ok(input::items(
+            (rows.into_iter().map(api_node).collect(), total),
+            limit,
+            offset,
+        ))
     }
 
     /// Makes the node, or adds the aliases to the one that has the label already.
-    pub(crate) async fn node_create(&self, ctx: &Ctx, r: api::CreateNode) -> Result<api::Node, Fault> {
+    pub(crate) async fn node_create(
+        &self,
+        ctx: &Ctx,
+        r: api::CreateNode,
+    ) -> Result<api::Node, Fault> {
         let name = node_name("label", &r.label)?;
         let kind = input::optional("kind", r.kind, 100)?;
         if r.aliases.len() > 100 {
             return Err(Fault::invalid("aliases has more than 100 entries"));
         }
-        let aliases = r.aliases.iter().map(|a| node_name("alias", a)).collect::<Result<Vec<_>, _>>()?;
+        let aliases = r
+            .aliases
+            .iter()
+            .map(|a| node_name("alias", a))
+            .collect::<Result<Vec<_>, _>>()?;
         let mut tx = self.store.tenant(ctx).await?;
         let id = tx.node_ensure(&name, kind.as_deref()).await?;
-        let known = tx.node_get(id).await?.map(|n| n.aliases).unwrap_or_default();
+        let known = tx
+            .node_get(id)
+            .await?
+            .map(|n| n.aliases)
+            .unwrap_or_default();
         for alias in aliases {
-            if !known.iter().any(|(_, text)| identity_key(text) == alias.identity) {
+            if !known
+                .iter()
+                .any(|(_, text)| identity_key(text) == alias.identity)
+            {
                 tx.alias_create(id, &alias).await?;
             }
         }
-        let node = tx.node_get(id).await?.ok_or_else(|| Fault::not_found("node"))?;
+        let node = tx
+            .node_get(id)
+            .await?
+            .ok_or_else(|| Fault::not_found("node"))?;
         tx.commit().await?;
         Ok(api_node(node))
     }
 
     pub(crate) async fn node_get(&self, ctx: &Ctx, r: ById) -> Result<api::NodeDetail, Fault> {
         let mut tx = self.store.tenant(ctx).await?;
-        let node = tx.node_get(r.id).await?.ok_or_else(|| Fault::not_found("node"))?;
-        let filter = TripleFilter { node_id: Some(r.id), limit: 500, ..Default::default() };
+        let node = tx
+            .node_get(r.id)
+            .await?
+            .ok_or_else(|| Fault::not_found("node"))?;
+        let filter = TripleFilter {
+            node_id: Some(r.id),
+            limit: 500,
+            ..Default::default()
+        };
         let (rows, _) = tx.triple_list(&filter).await?;
-        Ok(api::NodeDetail { node: api_node(node), triples: rows.into_iter().map(api_triple).collect() })
+        Ok(api::NodeDetail {
+            node: api_node(node),
+            triples: rows.into_iter().map(api_triple).collect(),
+        })
     }
 
-    pub(crate) async fn alias_list(&self, ctx: &Ctx, r: api::ListQuery) -> Result<Items<api::Alias>, Fault> {
+    pub(crate) async fn alias_list(
+        &self,
+        ctx: &Ctx,
+        r: api::ListQuery,
+    ) -> Result<Items<api::Alias>, Fault> {
         let (limit, offset) = input::page(r.limit, r.offset)?;
         let mut tx = self.store.tenant(ctx).await?;
         let (rows, total) = tx.alias_list(limit, offset).await?;
@@ -151,7 +222,11 @@ impl App {
         Ok(input::items((items, total), limit, offset))
     }
 
-    pub(crate) async fn alias_create(&self, ctx: &Ctx, r: api::CreateAlias) -> Result<api::Alias, Fault> {
+    pub(crate) async fn alias_create(
+        &self,
+        ctx: &Ctx,
+        r: api::CreateAlias,
+    ) -> Result<api::Alias, Fault> {
         let alias = node_name("alias", &r.alias)?;
         let mut tx = self.store.tenant(ctx).await?;
         let id = match r.node.parse::<Uuid>() {
@@ -163,12 +238,25 @@ impl App {
             None => None,
         };
         let node = node.ok_or_else(|| Fault::not_found("node"))?;
-        let (id, created_at) = tx.alias_create(node.id, &alias).await.map_err(|e| match e {
-            StoreError::Duplicate { .. } => Fault::new(Code::Conflict, "the node has that alias already"),
-            other => other.into(),
-        })?;
+        let (id, created_at) = tx
+            .alias_create(node.id, &alias)
+            .await
+            .map_err(|e| match e {
+                StoreError::Duplicate { .. } => {
+                    Fault::new(Code::Conflict, "the node has that alias already")
+                }
+                other => other.into(),
+            })?;
         tx.commit().await?;
-        Ok(api::Alias { id, alias: alias.label, node: api::NodeRef { id: node.id, label: node.label }, created_at })
+        Ok(api::Alias {
+            id,
+            alias: alias.label,
+            node: api::NodeRef {
+                id: node.id,
+                label: node.label,
+            },
+            created_at,
+        })
     }
 
     pub(crate) async fn alias_delete(&self, ctx: &Ctx, r: ById) -> Result<(), Fault> {
@@ -180,14 +268,26 @@ impl App {
         Ok(())
     }
 
-    pub(crate) async fn predicate_list(&self, ctx: &Ctx, r: api::ListQuery) -> Result<Items<api::Predicate>, Fault> {
+    pub(crate) async fn predicate_list(
+        &self,
+        ctx: &Ctx,
+        r: api::ListQuery,
+    ) -> Result<Items<api::Predicate>, Fault> {
         let (limit, offset) = input::page(r.limit, r.offset)?;
         let mut tx = self.store.tenant(ctx).await?;
         let (rows, total) = tx.predicate_list(limit, offset).await?;
-        Ok(input::items((rows.into_iter().map(api_predicate).collect(), total), limit, offset))
+        Ok(input::items(
+            (rows.into_iter().map(api_predicate).collect(), total),
+            limit,
+            offset,
+        ))
     }
 
-    pub(crate) async fn predicate_update(&self, ctx: &Ctx, r: api::UpdatePredicate) -> Result<api::Predicate, Fault> {
+    pub(crate) async fn predicate_update(
+        &self,
+        ctx: &Ctx,
+        r: api::UpdatePredicate,
+    ) -> Result<api::Predicate, Fault> {
         let change = PredicateChange {
             functional: r.functional,
             symmetric: r.symmetric,
@@ -195,17 +295,27 @@ impl App {
             exclusive_with: r.exclusive_with,
         };
         let mut tx = self.store.tenant(ctx).await?;
-        let row = tx.predicate_update(r.id, &change).await.map_err(|e| match e {
-            StoreError::Dangling { .. } => Fault::not_found("predicate to refer to"),
-            other => other.into(),
-        })?;
+        let row = tx
+            .predicate_update(r.id, &change)
+            .await
+            .map_err(|e| match e {
+                StoreError::Dangling { .. } => Fault::not_found("predicate to refer to"),
+                other => other.into(),
+            })?;
         let row = row.ok_or_else(|| Fault::not_found("predicate"))?;
         tx.commit().await?;
         Ok(api_predicate(row))
     }
 
-    pub(crate) async fn knowledge_query(&self, ctx: &Ctx, r: api::KnowledgeQuery) -> Result<api::Grounding, Fault> {
-        input::message(&r.query).map_err(|f| Fault { detail: f.detail.replace("content", "query"), ..f })?;
+    pub(crate) async fn knowledge_query(
+        &self,
+        ctx: &Ctx,
+        r: api::KnowledgeQuery,
+    ) -> Result<api::Grounding, Fault> {
+        input::message(&r.query).map_err(|f| Fault {
+            detail: f.detail.replace("content", "query"),
+            ..f
+        })?;
         let a = self.handle_query(ctx, &r.query, &[]).await?;
         Ok(api::Grounding {
             query: r.query,
@@ -221,21 +331,30 @@ impl App {
     /// What the tenant's graph holds on a question: names in one indexed round trip, their surroundings in a
     /// second, and (only where something was found) how their predicates behave in a third. `previous` are the
     /// thread's earlier questions, oldest first, for what this one leaves out.
-    pub(crate) async fn handle_query(&self, ctx: &Ctx, text: &str, previous: &[&str]) -> Result<Assessment, Fault> {
+    pub(crate) async fn handle_query(
+        &self,
+        ctx: &Ctx,
+        text: &str,
+        previous: &[&str],
+    ) -> Result<Assessment, Fault> {
         let question = Question::parse_in(text, previous);
         let mut tx = self.store.tenant(ctx).await?;
-        let mut predicates = Vec::new();
         let hits: Vec<NameHit> = tx
             .names_find(&question.lookup_keys())
             .await?
             .into_iter()
             .map(|row| match row {
-                NameRow::Node { key, id, label, .. } => NameHit { key, target: NameTarget::Node { id, label } },
-                NameRow::Predicate { key, predicate } => {
-                    let target = NameTarget::Predicate { id: predicate.id, name: predicate.name.clone() };
-                    predicates.push(predicate);
-                    NameHit { key, target }
-                }
+                NameRow::Node { key, id, label, .. } => NameHit {
+                    key,
+                    target: NameTarget::Node { id, label },
+                },
+                NameRow::Predicate { key, predicate } => NameHit {
+                    key,
+                    target: NameTarget::Predicate {
+                        id: predicate.id,
+                        name: predicate.name,
+                    },
+                },
             })
             .collect();
         let found = question.mentions(&hits);
@@ -244,11 +363,23 @@ impl App {
         let mut facts = PredicateFacts::default();
         if !nodes.is_empty() || !asked.is_empty() {
             let hops = if found.connects() { 2 } else { 1 };
-            triples = tx.triples_around(&nodes, &asked, PER_NODE, hops).await?.into_iter().map(triple).collect::<Vec<_>>();
-            facts = predicate_facts(&mut tx, &triples).await?;
+            triples = tx
+                .triples_around(&nodes, &asked, PER_NODE, hops)
+                .await?
+                .into_iter()
+                .map(triple)
+                .collect::<Vec<_>>();
+            // One statement contradicts nothing.
+            if triples.len() > 1 {
+                facts = predicate_facts(&mut tx, &triples).await?;
+            }
         }
-        tx.commit().await?;
-        let options = Options { today: Some(chrono::Utc::now().date_naive()), ..Options::default() };
+        // Nothing was written; dropping the transaction spares the answer a round trip.
+        drop(tx);
+        let options = Options {
+            today: Some(chrono::Utc::now().date_naive()),
+            ..Options::default()
+        };
         Ok(question.assess(&found, &triples, &facts, &options))
     }
 }
@@ -261,8 +392,10 @@ async fn predicate_facts(tx: &mut TenantTx, triples: &[Triple]) -> Result<Predic
         return Ok(PredicateFacts::default());
     }
     let stats = tx.predicate_stats(&ids).await?;
-    let mut names: std::collections::HashMap<Uuid, String> =
-        stats.iter().map(|(p, _, _)| (p.id, p.name.clone())).collect();
+    let mut names: std::collections::HashMap<Uuid, String> = stats
+        .iter()
+        .map(|(p, _, _)| (p.id, p.name.clone()))
+        .collect();
     let others: Vec<Uuid> = stats
         .iter()
         .flat_map(|(p, _, _)| [p.inverse_of, p.exclusive_with])
@@ -270,7 +403,12 @@ async fn predicate_facts(tx: &mut TenantTx, triples: &[Triple]) -> Result<Predic
         .filter(|id| !names.contains_key(id))
         .collect();
     if !others.is_empty() {
-        names.extend(tx.predicate_stats(&others).await?.into_iter().map(|(p, _, _)| (p.id, p.name)));
+        names.extend(
+            tx.predicate_stats(&others)
+                .await?
+                .into_iter()
+                .map(|(p, _, _)| (p.id, p.name)),
+        );
     }
     let name = |id: Option<Uuid>| id.and_then(|id| names.get(&id).cloned());
     Ok(PredicateFacts(
@@ -293,7 +431,11 @@ async fn predicate_facts(tx: &mut TenantTx, triples: &[Triple]) -> Result<Predic
 
 fn node_name(field: &str, label: &str) -> Result<NodeName, Fault> {
     let label = input::text(field, label, MAX_LABEL)?;
-    Ok(NodeName { identity: identity_key(&label), key: normalize_label(&label), label })
+    Ok(NodeName {
+        identity: identity_key(&label),
+        key: normalize_label(&label),
+        label,
+    })
 }
 
 pub(crate) fn new_triple(r: api::CreateTriple) -> Result<NewTriple, Fault> {
@@ -302,9 +444,17 @@ pub(crate) fn new_triple(r: api::CreateTriple) -> Result<NewTriple, Fault> {
         Parsed::Node { label, .. } => NewObject::Node(node_name("object", &label)?),
         Parsed::Literal(o) => {
             let value = json!(o);
-            let label = value.get("label").and_then(Value::as_str).unwrap_or_default().to_owned();
+            let label = value
+                .get("label")
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+                .to_owned();
             input::at_most("object", &label, 10_000)?;
-            NewObject::Literal { key: o.object_key(), label, value }
+            NewObject::Literal {
+                key: o.object_key(),
+                label,
+                value,
+            }
         }
     };
     let positive = match r.polarity.as_deref() {
@@ -314,11 +464,15 @@ pub(crate) fn new_triple(r: api::CreateTriple) -> Result<NewTriple, Fault> {
     };
     let kind = r.kind.unwrap_or_else(|| "fact".into());
     if !matches!(kind.as_str(), "fact" | "claim") {
-        return Err(Fault::invalid(format!("kind is {kind:?}, not fact or claim")));
+        return Err(Fault::invalid(format!(
+            "kind is {kind:?}, not fact or claim"
+        )));
     }
     let confidence = r.confidence.unwrap_or(1.0);
     if !(0.0..=1.0).contains(&confidence) {
-        return Err(Fault::invalid(format!("confidence is {confidence}, not between 0 and 1")));
+        return Err(Fault::invalid(format!(
+            "confidence is {confidence}, not between 0 and 1"
+        )));
     }
     if let (Some(from), Some(to)) = (r.valid_from, r.valid_to)
         && from > to
@@ -341,20 +495,36 @@ pub(crate) fn new_triple(r: api::CreateTriple) -> Result<NewTriple, Fault> {
 
 fn triple(row: TripleRow) -> Triple {
     let object = match (row.object_node_id, row.object) {
-        (Some(id), _) => Object::Node { id, label: row.object_label },
+        (Some(id), _) => Object::Node {
+            id,
+            label: row.object_label,
+        },
         // What cannot be read back any more is shown as the text it was.
-        (None, Some(value)) => serde_json::from_value(value).unwrap_or(Object::Text(row.object_label)),
+        (None, Some(value)) => {
+            serde_json::from_value(value).unwrap_or(Object::Text(row.object_label))
+        }
         (None, None) => Object::Text(row.object_label),
     };
     Triple {
         id: row.id,
-        subject: NodeRef { id: row.subject_id, label: row.subject_label },
+        subject: NodeRef {
+            id: row.subject_id,
+            label: row.subject_label,
+        },
         predicate: row.predicate,
         predicate_id: row.predicate_id,
         object,
-        polarity: if row.positive { Polarity::Positive } else { Polarity::Negative },
+        polarity: if row.positive {
+            Polarity::Positive
+        } else {
+            Polarity::Negative
+        },
         confidence: row.confidence,
-        kind: if row.kind == "claim" { Kind::Claim } else { Kind::Fact },
+        kind: if row.kind == "claim" {
+            Kind::Claim
+        } else {
+            Kind::Fact
+        },
         source: row.source,
         valid_from: row.valid_from,
         valid_to: row.valid_to,
@@ -368,7 +538,10 @@ fn api_triple(row: TripleRow) -> api::Triple {
     let text = |key: &str| object.get(key).and_then(Value::as_str).map(str::to_owned);
     api::Triple {
         id: t.id,
-        subject: api::NodeRef { id: t.subject.id, label: t.subject.label },
+        subject: api::NodeRef {
+            id: t.subject.id,
+            label: t.subject.label,
+        },
         predicate: t.predicate,
         predicate_id: t.predicate_id,
         object: api::TripleObject {
@@ -378,9 +551,19 @@ fn api_triple(row: TripleRow) -> api::Triple {
             node_id: t.object.node_id(),
             label: text("label").unwrap_or_default(),
         },
-        polarity: if t.polarity == Polarity::Positive { "+" } else { "-" }.to_owned(),
+        polarity: if t.polarity == Polarity::Positive {
+            "+"
+        } else {
+            "-"
+        }
+        .to_owned(),
         confidence: (f64::from(t.confidence) * 1e6).round() / 1e6,
-        kind: if t.kind == Kind::Claim { "claim" } else { "fact" }.to_owned(),
+        kind: if t.kind == Kind::Claim {
+            "claim"
+        } else {
+            "fact"
+        }
+        .to_owned(),
         source: t.source,
         valid_from: t.valid_from,
         valid_to: t.valid_to,
@@ -394,7 +577,11 @@ fn api_node(n: NodeRow) -> api::Node {
         id: n.id,
         label: n.label,
         kind: n.kind,
-        aliases: n.aliases.into_iter().map(|(id, alias)| api::NodeAlias { id, alias }).collect(),
+        aliases: n
+            .aliases
+            .into_iter()
+            .map(|(id, alias)| api::NodeAlias { id, alias })
+            .collect(),
         created_at: n.created_at,
     }
 }

@@ -15,14 +15,21 @@ impl App {
     pub async fn recover_turns(&self) {
         let done = async {
             let mut tx = self.store.system().await?;
-            let recovered = tx.turn_recover(self.owner_lock, &self.registry.ids(), &interrupted()).await?;
+            let recovered = tx
+                .turn_recover(self.owner_lock, &self.registry.ids(), &interrupted())
+                .await?;
             tx.commit().await?;
             Ok::<_, qadra_store::StoreError>(recovered)
         };
         match done.await {
             Ok(0) => {}
-            Ok(n) => tracing::info!(turns = n, "closed turns that a stopped process left running"),
-            Err(e) => tracing::warn!(error = %e, "turns of stopped processes could not be looked for"),
+            Ok(n) => tracing::info!(
+                turns = n,
+                "closed turns that a stopped process left running"
+            ),
+            Err(e) => {
+                tracing::warn!(error = %e, "turns of stopped processes could not be looked for")
+            }
         }
     }
 

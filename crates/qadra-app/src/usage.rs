@@ -37,7 +37,10 @@ impl App {
     pub(crate) async fn meta(&self) -> Result<Meta, Fault> {
         Ok(Meta {
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            llm: LlmMeta { provider: self.llm.name().to_owned(), model: self.llm.model().to_owned() },
+            llm: LlmMeta {
+                provider: self.llm.name().to_owned(),
+                model: self.llm.model().to_owned(),
+            },
         })
     }
 }

@@ -388,7 +388,19 @@ impl Question {
                 .words
                 .iter()
                 .any(|word| PRONOUNS.contains(&word.plain.as_str()))
-            || (self.words.len() <= 8 && !self.words.iter().any(|word| word.capital && !word.opens))
+            || (self.words.len() <= 8
+                && !self.words.iter().any(|word| word.capital && !word.opens)
+                && !self.ranges_over_all())
+    }
+
+    /// "Which company has the most employees?": asked of everything known, not of what was just spoken about.
+    fn ranges_over_all(&self) -> bool {
+        const SUPERLATIVES: [&str; 16] = [
+            "most", "least", "fewest", "highest", "lowest", "largest", "biggest", "smallest", "greatest", "oldest",
+            "newest", "youngest", "earliest", "latest", "best", "worst",
+        ];
+        let asks_which = self.words.first().is_some_and(|word| matches!(word.plain.as_str(), "which" | "what" | "who"));
+        asks_which && self.words.iter().any(|word| SUPERLATIVES.contains(&word.plain.as_str()))
     }
 
     /// "And Microsoft?", "what about its CEO?": a question that continues the one before.

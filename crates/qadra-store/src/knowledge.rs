@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashMap};
 use chrono::{DateTime, NaiveDate, Utc};
 use serde_json::Value;
 use sqlx::postgres::PgRow;
-use sqlx::{AssertSqlSafe, Row};
+use sqlx::{AssertSqlSafe, Postgres, QueryBuilder, Row};
 use uuid::Uuid;
 
 use crate::{Result, TenantTx};
@@ -127,7 +127,8 @@ const TRIPLE: &str = "t.id, t.subject_id, s.label, t.predicate_id, p.name, t.obj
 const TRIPLE_JOINS: &str = "JOIN kg_nodes s ON s.tenant_id = t.tenant_id AND s.id = t.subject_id \
      JOIN kg_predicates p ON p.tenant_id = t.tenant_id AND p.id = t.predicate_id \
      LEFT JOIN kg_nodes o ON o.tenant_id = t.tenant_id AND o.id = t.object_node_id";
-const PREDICATE: &str = "p.id, p.name, p.functional, p.is_symmetric, p.inverse_of, p.exclusive_with";
+const PREDICATE: &str =
+    "p.id, p.name, p.functional, p.is_symmetric, p.inverse_of, p.exclusive_with";
 
 impl TenantTx {
     /// Every node, alias and predicate whose key is among `keys`: one round trip, three index look-ups.
@@ -384,49 +385,72 @@ impl TenantTx {
     }
 
     pub async fn triple_list(&mut self, f: &TripleFilter) -> Result<(Vec<TripleRow>, i64)> {
-        let matching = format!(
-            "FROM kg_triples t {TRIPLE_JOINS}
-             WHERE t.tenant_id = $1 AND ($2 OR t.retracted_at IS NULL)
-               AND ($3::text IS NULL OR s.identity = $3 OR EXISTS (SELECT 1 FROM kg_aliases a
-                     WHERE a.tenant_id = $1 AND a.node_id = s.id AND a.identity = $3))
-               AND ($4::text IS NULL OR lower(p.name) = lower($4))
-               AND ($5::text IS NULL OR o.identity = $5 OR (o.id IS NULL AND t.object_key = $10) OR EXISTS (SELECT 1 FROM kg_aliases a
-                     WHERE a.tenant_id = $1 AND a.node_id = o.id AND a.identity = $5))
-               AND ($6::text IS NULL OR s.label ILIKE $6 OR p.name ILIKE $6 OR coalesce(o.label, t.object_label) ILIKE $6)
-               AND ($7::uuid IS NULL OR t.subject_id = $7 OR t.object_node_id = $7)"
-        );
-        let pattern = f.words.as_deref().map(like);
-        let total = sqlx::query_scalar(AssertSqlSafe(format!("SELECT count(*) {matching}")))
-            .bind(self.tenant_id)
-            .bind(f.include_retracted)
-            .bind(&f.subject)
-            .bind(&f.predicate)
-            .bind(&f.object)
-            .bind(&pattern)
-            .bind(f.node_id)
-            .bind(0i64)
-            .bind(0i64)
-            .bind(&f.object_key)
-            .fetch_one(self.conn())
-            .await?;
-        let sql = format!(
-            "SELECT {TRIPLE} {matching} ORDER BY t.created_at DESC, t.id DESC LIMIT $8 OFFSET $9"
-        );
-        let items = sqlx::query(AssertSqlSafe(sql))
-            .bind(self.tenant_id)
-            .bind(f.include_retracted)
-            .bind(&f.subject)
-            .bind(&f.predicate)
-            .bind(&f.object)
-            .bind(&pattern)
-            .bind(f.node_id)
-            .bind(f.limit)
-            .bind(f.offset)
-            .bind(&f.object_key)
-            .try_map(triple)
-            .fetch_all(self.conn())
-            .await?;
+        let mut count = QueryBuilder::new("SELECT count(*) ");
+        self.triples_matching(&mut count, f);
+        let total = count.build_query_scalar().fetch_one(self.conn()).await?;
+        let mut page = QueryBuilder::new(format!("SELECT {TRIPLE} "));
+        self.triples_matching(&mut page, f);
+        page.push(" ORDER BY t.created_at DESC, t.id DESC LIMIT ")
+            .push_bind(f.limit);
+        page.push(" OFFSET ").push_bind(f.offset);
+        let items = page.build().try_map(triple).fetch_all(self.conn()).await?;
         Ok((items, total))
+    }
+
+    fn triples_matching(&self, q: &mut QueryBuilder<Postgres>, f: &TripleFilter) {
+        q.push(format!(
+            "FROM kg_triples t {TRIPLE_JOINS} WHERE t.tenant_id = "
+        ))
+        .push_bind(self.tenant_id);
+        if !f.include_retracted {
+            q.push(" AND t.retracted_at IS NULL");
+        }
+        if let Some(subject) = &f.subject {
+            q.push(" AND t.subject_id IN ");
+            self.nodes_named(q, subject);
+        }
+        if let Some(object) = &f.object {
+            q.push(" AND (t.object_node_id IN ");
+            self.nodes_named(q, object);
+            if let Some(key) = &f.object_key {
+                q.push(" OR (t.object_node_id IS NULL AND t.object_key = ")
+                    .push_bind(key.clone())
+                    .push(")");
+            }
+            q.push(")");
+        }
+        if let Some(predicate) = &f.predicate {
+            q.push(" AND lower(p.name) = lower(")
+                .push_bind(predicate.clone())
+                .push(")");
+        }
+        if let Some(words) = &f.words {
+            let pattern = like(words);
+            q.push(" AND (s.label ILIKE ").push_bind(pattern.clone());
+            q.push(" OR p.name ILIKE ").push_bind(pattern.clone());
+            q.push(" OR coalesce(o.label, t.object_label) ILIKE ")
+                .push_bind(pattern)
+                .push(")");
+        }
+        if let Some(id) = f.node_id {
+            q.push(" AND (t.subject_id = ")
+                .push_bind(id)
+                .push(" OR t.object_node_id = ")
+                .push_bind(id)
+                .push(")");
+        }
+    }
+
+    /// A sub-select of the nodes with that label or alias: found first, so that the triples' indexes lead.
+    fn nodes_named(&self, q: &mut QueryBuilder<Postgres>, identity: &str) {
+        q.push("(SELECT id FROM kg_nodes WHERE tenant_id = ")
+            .push_bind(self.tenant_id);
+        q.push(" AND identity = ").push_bind(identity.to_owned());
+        q.push(" UNION ALL SELECT node_id FROM kg_aliases WHERE tenant_id = ")
+            .push_bind(self.tenant_id);
+        q.push(" AND identity = ")
+            .push_bind(identity.to_owned())
+            .push(")");
     }
 
     /// The statements with these ids, in no particular order, retracted ones too.
@@ -460,7 +484,10 @@ impl TenantTx {
     /// The id of the node of that name, made if new.
     pub async fn node_ensure(&mut self, name: &NodeName, kind: Option<&str>) -> Result<Uuid> {
         let ids = self.nodes_ensure(&[name]).await?;
-        let id = ids.get(&name.identity).copied().ok_or(sqlx::Error::RowNotFound)?;
+        let id = ids
+            .get(&name.identity)
+            .copied()
+            .ok_or(sqlx::Error::RowNotFound)?;
         if let Some(kind) = kind {
             sqlx::query("UPDATE kg_nodes SET kind = $3 WHERE tenant_id = $1 AND id = $2")
                 .bind(self.tenant_id)
@@ -523,7 +550,11 @@ impl TenantTx {
 
     /// # Errors
     /// [`crate::StoreError::Duplicate`] when the node has that alias already.
-    pub async fn alias_create(&mut self, node_id: Uuid, alias: &NodeName) -> Result<(Uuid, DateTime<Utc>)> {
+    pub async fn alias_create(
+        &mut self,
+        node_id: Uuid,
+        alias: &NodeName,
+    ) -> Result<(Uuid, DateTime<Utc>)> {
         sqlx::query(
             "INSERT INTO kg_aliases (tenant_id, id, node_id, alias, identity, key) VALUES ($1, $2, $3, $4, $5, $6)
              RETURNING id, created_at",

@@ -30,7 +30,7 @@ pub use knowledge::{
 };
 pub use messages::{HistoryMessage, Page, RatedExchange};
 pub use presence::Presence;
+pub use sqlx::postgres::PgConnectOptions;
 pub use turns::{Answer, Branch, NewTurn, StartedTurn, StreamRecord, TurnEnd, TurnStart};
 pub use tx::{AuthTx, Store, SystemTx, TenantTx};
 pub use usage::{DayUsage, ModelUsage, UsageRecord, UsageTotals};
-pub use sqlx::postgres::PgConnectOptions;

@@ -131,7 +131,11 @@ impl TenantTx {
     }
 
     /// Answers to a message, oldest first.
-    pub async fn message_answers(&mut self, conversation_id: Uuid, question_id: Uuid) -> Result<Vec<Uuid>> {
+    pub async fn message_answers(
+        &mut self,
+        conversation_id: Uuid,
+        question_id: Uuid,
+    ) -> Result<Vec<Uuid>> {
         sqlx::query_scalar(
             "SELECT id FROM conversation_messages
              WHERE tenant_id = $1 AND conversation_id = $2 AND parent_id = $3 AND role = 'assistant' ORDER BY id",
@@ -145,7 +149,11 @@ impl TenantTx {
     }
 
     /// The agent that answered a message last, or was asked to.
-    pub async fn answering_agent(&mut self, conversation_id: Uuid, question_id: Uuid) -> Result<Option<Uuid>> {
+    pub async fn answering_agent(
+        &mut self,
+        conversation_id: Uuid,
+        question_id: Uuid,
+    ) -> Result<Option<Uuid>> {
         let agent: Option<Option<Uuid>> = sqlx::query_scalar(
             "SELECT agent_id FROM conversation_turns
              WHERE tenant_id = $1 AND user_message_id = $3 AND conversation_id = $2 ORDER BY id DESC LIMIT 1",

@@ -418,11 +418,17 @@ impl TenantTx {
 impl SystemTx {
     /// Fails the running turns whose owner's advisory lock is free, so dead, and those under `own_lock` that are
     /// not among the `live` ones and a minute old, so lost. Returns how many.
-    pub async fn turn_recover(&mut self, own_lock: i64, live: &[Uuid], error: &TurnError) -> Result<u64> {
-        let owners: Vec<i64> =
-            sqlx::query_scalar("SELECT DISTINCT owner_lock FROM conversation_turns WHERE status = 'running'")
-                .fetch_all(self.conn())
-                .await?;
+    pub async fn turn_recover(
+        &mut self,
+        own_lock: i64,
+        live: &[Uuid],
+        error: &TurnError,
+    ) -> Result<u64> {
+        let owners: Vec<i64> = sqlx::query_scalar(
+            "SELECT DISTINCT owner_lock FROM conversation_turns WHERE status = 'running'",
+        )
+        .fetch_all(self.conn())
+        .await?;
         let mut dead = Vec::new();
         for owner in owners.into_iter().filter(|o| *o != own_lock) {
             let free: bool = sqlx::query_scalar("SELECT pg_try_advisory_xact_lock($1)")

@@ -380,6 +380,8 @@ export const t = {
     keyNameEx: "Nightly export",
     expires: "Expires",
     expiry: { never: "Never", d30: "In 30 days", d90: "In 90 days", d365: "In a year" },
+    access: "It may",
+    accesses: { read: "Read", write: "Read and write", admin: "Everything that you may do" },
     keyOnce: "Copy the key now. It is shown only once.",
     keyCreated: "Key created",
     keyDone: "I have copied it",

@@ -7,7 +7,11 @@ use super::tokens::{random_secret, secret_hash};
 use crate::{App, input};
 
 impl App {
-    pub(crate) async fn api_key_create(&self, ctx: &Ctx, r: CreateApiKey) -> Result<CreatedApiKey, Fault> {
+    pub(crate) async fn api_key_create(
+        &self,
+        ctx: &Ctx,
+        r: CreateApiKey,
+    ) -> Result<CreatedApiKey, Fault> {
         let name = input::text("name", &r.name, 100)?;
         let mut scopes = r.scopes.unwrap_or_else(|| vec![Scope::Write]);
         scopes.dedup();
@@ -37,7 +41,11 @@ impl App {
         Ok(CreatedApiKey { api_key, key })
     }
 
-    pub(crate) async fn api_key_list(&self, ctx: &Ctx, r: ListQuery) -> Result<Items<ApiKey>, Fault> {
+    pub(crate) async fn api_key_list(
+        &self,
+        ctx: &Ctx,
+        r: ListQuery,
+    ) -> Result<Items<ApiKey>, Fault> {
         let (limit, offset) = input::page(r.limit, r.offset)?;
         let whose = (!input::is_admin(ctx)).then_some(ctx.actor.user_id);
         let mut tx = self.store.tenant(ctx).await?;
@@ -60,11 +68,21 @@ impl App {
         let hash = secret_hash(&r.api_key);
         let mut tx = self.store.auth().await?;
         let Some(found) = tx.api_key_identify(&hash).await? else {
-            return Err(Fault::new(Code::TokenInvalid, "the API key is unknown, revoked or expired"));
+            return Err(Fault::new(
+                Code::TokenInvalid,
+                "the API key is unknown, revoked or expired",
+            ));
         };
         tx.api_key_touch(&hash).await?;
         tx.commit().await?;
-        let actor = Actor { user_id: found.user_id, role: found.role, scopes: Some(found.scopes) };
-        Ok(Identity { tenant_id: found.tenant_id, actor })
+        let actor = Actor {
+            user_id: found.user_id,
+            role: found.role,
+            scopes: Some(found.scopes),
+        };
+        Ok(Identity {
+            tenant_id: found.tenant_id,
+            actor,
+        })
     }
 }

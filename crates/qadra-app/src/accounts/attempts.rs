@@ -27,8 +27,11 @@ impl Attempts {
                 if times.len() >= limit {
                     let oldest = times.first().copied().unwrap_or(now);
                     let wait = WINDOW.saturating_sub(now.duration_since(oldest)).as_secs() / 60 + 1;
-                    return Err(Fault::new(Code::RateLimited, "too many failed sign-ins for this account")
-                        .hint(format!("try again in {wait} minutes")));
+                    return Err(Fault::new(
+                        Code::RateLimited,
+                        "too many failed sign-ins for this account",
+                    )
+                    .hint(format!("try again in {wait} minutes")));
                 }
             }
         }
@@ -38,7 +41,11 @@ impl Attempts {
     pub(crate) fn failed(&self, email: &str, origin: &str, now: Instant) {
         let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
         if failures.len() >= SWEEP_AT {
-            failures.retain(|_, times| times.last().is_some_and(|t| now.duration_since(*t) < WINDOW));
+            failures.retain(|_, times| {
+                times
+                    .last()
+                    .is_some_and(|t| now.duration_since(*t) < WINDOW)
+            });
         }
         for (key, limit) in keys(email, origin) {
             let times = failures.entry(key).or_default();
@@ -57,7 +64,10 @@ impl Attempts {
 }
 
 fn keys(email: &str, origin: &str) -> [(String, usize); 2] {
-    [(format!("{email}\n{origin}"), PER_ORIGIN), (email.to_owned(), PER_ACCOUNT)]
+    [
+        (format!("{email}\n{origin}"), PER_ORIGIN),
+        (email.to_owned(), PER_ACCOUNT),
+    ]
 }
 
 #[cfg(test)]
@@ -72,8 +82,14 @@ mod tests {
             assert!(a.check("a@b.c", "1.2.3.4", start).is_ok());
             a.failed("a@b.c", "1.2.3.4", start);
         }
-        assert_eq!(a.check("a@b.c", "1.2.3.4", start).unwrap_err().code, Code::RateLimited);
-        assert!(a.check("a@b.c", "5.6.7.8", start).is_ok(), "another address is not locked out");
+        assert_eq!(
+            a.check("a@b.c", "1.2.3.4", start).unwrap_err().code,
+            Code::RateLimited
+        );
+        assert!(
+            a.check("a@b.c", "5.6.7.8", start).is_ok(),
+            "another address is not locked out"
+        );
         assert!(a.check("a@b.c", "1.2.3.4", start + WINDOW).is_ok());
     }
 

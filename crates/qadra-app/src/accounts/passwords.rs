@@ -33,24 +33,47 @@ impl Passwords {
     }
 
     /// Compares with the stored hash, or with the decoy's (and then false).
-    pub(crate) async fn verify(&self, password: String, stored: Option<String>) -> Result<bool, Fault> {
+    pub(crate) async fn verify(
+        &self,
+        password: String,
+        stored: Option<String>,
+    ) -> Result<bool, Fault> {
         let known = stored.is_some();
         let stored = stored.unwrap_or_else(|| self.decoy.clone());
         let same = self
             .run(move || {
-                PasswordHash::new(&stored)
-                    .is_ok_and(|stored| argon2().verify_password(password.as_bytes(), &stored).is_ok())
+                PasswordHash::new(&stored).is_ok_and(|stored| {
+                    argon2()
+                        .verify_password(password.as_bytes(), &stored)
+                        .is_ok()
+                })
             })
             .await?;
         Ok(known && same)
     }
 
-    async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, Fault> {
+    async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Fault> {
         let busy = || {
-            Fault::new(Code::RateLimited, "too many sign-ins are being checked at once").hint("try again in a few seconds")
+            Fault::new(
+                Code::RateLimited,
+                "too many sign-ins are being checked at once",
+            )
+            .hint("try again in a few seconds")
         };
-        let _waiting = self.waiting.clone().try_acquire_owned().map_err(|_| busy())?;
-        let permit = self.running.clone().acquire_owned().await.map_err(|_| busy())?;
+        let _waiting = self
+            .waiting
+            .clone()
+            .try_acquire_owned()
+            .map_err(|_| busy())?;
+        let permit = self
+            .running
+            .clone()
+            .acquire_owned()
+            .await
+            .map_err(|_| busy())?;
         tokio::task::spawn_blocking(move || {
             let out = work();
             drop(permit);
@@ -66,10 +89,13 @@ fn argon2() -> Argon2<'static> {
 }
 
 fn hash(password: &str) -> Result<String, Fault> {
-    argon2().hash_password(password.as_bytes()).map(|h| h.to_string()).map_err(|e| {
-        tracing::error!(error = %e, "a password could not be hashed");
-        Fault::new(Code::Internal, "the password could not be stored")
-    })
+    argon2()
+        .hash_password(password.as_bytes())
+        .map(|h| h.to_string())
+        .map_err(|e| {
+            tracing::error!(error = %e, "a password could not be hashed");
+            Fault::new(Code::Internal, "the password could not be stored")
+        })
 }
 
 #[cfg(test)]
@@ -80,10 +106,29 @@ mod tests {
     async fn only_the_right_password_of_a_known_account_passes() {
         let p = Passwords::new();
         let stored = p.hash("correct horse".into()).await.unwrap();
-        assert!(stored.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{stored}");
-        assert!(p.verify("correct horse".into(), Some(stored.clone())).await.unwrap());
-        assert!(!p.verify("battery staple".into(), Some(stored)).await.unwrap());
-        assert!(!p.verify("no account has this password".into(), None).await.unwrap());
-        assert!(!p.verify("x".into(), Some("not a hash".into())).await.unwrap());
+        assert!(
+            stored.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"),
+            "{stored}"
+        );
+        assert!(
+            p.verify("correct horse".into(), Some(stored.clone()))
+                .await
+                .unwrap()
+        );
+        assert!(
+            !p.verify("battery staple".into(), Some(stored))
+                .await
+                .unwrap()
+        );
+        assert!(
+            !p.verify("no account has this password".into(), None)
+                .await
+                .unwrap()
+        );
+        assert!(
+            !p.verify("x".into(), Some("not a hash".into()))
+                .await
+                .unwrap()
+        );
     }
 }

@@ -30,9 +30,11 @@ impl App {
             password_hash: &password_hash,
         };
         tx.account_create(&account).await.map_err(|e| match e {
-            StoreError::Duplicate { constraint } if constraint == "users_email_key" => {
-                Fault::new(Code::EmailTaken, "that e-mail address has an account already").hint("sign in instead")
-            }
+            StoreError::Duplicate { constraint } if constraint == "users_email_key" => Fault::new(
+                Code::EmailTaken,
+                "that e-mail address has an account already",
+            )
+            .hint("sign in instead"),
             other => other.into(),
         })?;
         let (user, tenant) = member(&mut tx, user_id, tenant_id).await?;
@@ -43,28 +45,43 @@ impl App {
     }
 
     pub(crate) async fn login(&self, r: Login, origin: &str) -> Result<Session, Fault> {
-        let wrong = || Fault::new(Code::InvalidCredentials, "e-mail address or password is wrong");
-        let Ok(email) = email(&r.email) else { return Err(wrong()) };
+        let wrong = || {
+            Fault::new(
+                Code::InvalidCredentials,
+                "e-mail address or password is wrong",
+            )
+        };
+        let Ok(email) = email(&r.email) else {
+            return Err(wrong());
+        };
         let now = Instant::now();
         self.attempts.check(&email, origin, now)?;
         let mut tx = self.store.auth().await?;
         let account = tx.account_by_email(&email).await?;
         tx.commit().await?;
         let stored = account.as_ref().map(|a| a.password_hash.clone());
-        if r.password.len() > MAX_PASSWORD_BYTES || !self.passwords.verify(r.password, stored).await? {
+        if r.password.len() > MAX_PASSWORD_BYTES
+            || !self.passwords.verify(r.password, stored).await?
+        {
             self.attempts.failed(&email, origin, now);
             return Err(wrong());
         }
-        let Some(account) = account else { return Err(wrong()) };
+        let Some(account) = account else {
+            return Err(wrong());
+        };
         self.attempts.succeeded(&email, origin);
         let mut tx = self.store.auth().await?;
         let memberships = tx.membership_list(account.user_id).await?;
         let wanted = match &r.tenant_id {
-            Some(t) => memberships.iter().find(|m| m.slug == *t || m.id.to_string() == *t),
+            Some(t) => memberships
+                .iter()
+                .find(|m| m.slug == *t || m.id.to_string() == *t),
             None => memberships.first(),
         };
         let Some(tenant_id) = wanted.map(|m| m.id) else {
-            return Err(input::forbidden("the account does not belong to that tenant"));
+            return Err(input::forbidden(
+                "the account does not belong to that tenant",
+            ));
         };
         tx.account_signed_in(account.user_id).await?;
         let (user, tenant) = member(&mut tx, account.user_id, tenant_id).await?;
@@ -76,9 +93,14 @@ impl App {
     /// Exchanges a refresh token. A token that was used before is a copy in somebody's hands, so its whole
     /// family is ended.
     pub(crate) async fn refresh(&self, r: Refresh) -> Result<Session, Fault> {
-        let invalid = || Fault::new(Code::TokenInvalid, "the refresh token is not valid").hint("sign in again");
+        let invalid = || {
+            Fault::new(Code::TokenInvalid, "the refresh token is not valid").hint("sign in again")
+        };
         let mut tx = self.store.auth().await?;
-        let Some(token) = tx.refresh_token_lock(&secret_hash(&r.refresh_token)).await? else {
+        let Some(token) = tx
+            .refresh_token_lock(&secret_hash(&r.refresh_token))
+            .await?
+        else {
             return Err(invalid());
         };
         if token.revoked_at.is_some() {
@@ -88,15 +110,23 @@ impl App {
             tx.refresh_family_revoke(token.family_id).await?;
             tx.commit().await?;
             tracing::warn!(user_id = %token.user_id, "a used refresh token came again; its sign-in was ended");
-            return Err(Fault::new(Code::RefreshReused, "the refresh token was used before, so the session was ended")
-                .hint("sign in again; if that was not you, change the password"));
+            return Err(Fault::new(
+                Code::RefreshReused,
+                "the refresh token was used before, so the session was ended",
+            )
+            .hint("sign in again; if that was not you, change the password"));
         }
         if token.expires_at <= Utc::now() {
-            return Err(Fault::new(Code::TokenExpired, "the refresh token has expired").hint("sign in again"));
+            return Err(
+                Fault::new(Code::TokenExpired, "the refresh token has expired")
+                    .hint("sign in again"),
+            );
         }
         tx.refresh_token_use(&token).await?;
         let (user, tenant) = member(&mut tx, token.user_id, token.tenant_id).await?;
-        let session = self.open_session(&mut tx, user, tenant, token.family_id).await?;
+        let session = self
+            .open_session(&mut tx, user, tenant, token.family_id)
+            .await?;
         tx.commit().await?;
         Ok(session)
     }
@@ -104,7 +134,10 @@ impl App {
     /// Ends the session of a refresh token. An unknown token is no error: the wanted state is there.
     pub(crate) async fn logout(&self, r: Refresh) -> Result<(), Fault> {
         let mut tx = self.store.auth().await?;
-        if let Some(token) = tx.refresh_token_lock(&secret_hash(&r.refresh_token)).await? {
+        if let Some(token) = tx
+            .refresh_token_lock(&secret_hash(&r.refresh_token))
+            .await?
+        {
             tx.refresh_family_revoke(token.family_id).await?;
         }
         tx.commit().await?;
@@ -116,38 +149,75 @@ impl App {
         let (user, tenant) = member(&mut tx, ctx.actor.user_id, ctx.tenant_id).await?;
         let tenants = tx.membership_list(ctx.actor.user_id).await?;
         tx.commit().await?;
-        Ok(Me { role: user.role, user, tenant, tenants })
+        Ok(Me {
+            role: user.role,
+            user,
+            tenant,
+            tenants,
+        })
     }
 
     pub(crate) async fn switch_tenant(&self, ctx: &Ctx, r: SwitchTenant) -> Result<Session, Fault> {
         let mut tx = self.store.auth().await?;
         let memberships = tx.membership_list(ctx.actor.user_id).await?;
-        let wanted = memberships.iter().find(|m| m.slug == r.tenant_id || m.id.to_string() == r.tenant_id);
+        let wanted = memberships
+            .iter()
+            .find(|m| m.slug == r.tenant_id || m.id.to_string() == r.tenant_id);
         // A tenant of others and one that does not exist are the same to the asker.
-        let Some(tenant_id) = wanted.map(|m| m.id) else { return Err(Fault::not_found("tenant")) };
+        let Some(tenant_id) = wanted.map(|m| m.id) else {
+            return Err(Fault::not_found("tenant"));
+        };
         let (user, tenant) = member(&mut tx, ctx.actor.user_id, tenant_id).await?;
         let session = self.open_session(&mut tx, user, tenant, new_id()).await?;
         tx.commit().await?;
         Ok(session)
     }
 
-    async fn open_session(&self, tx: &mut AuthTx, user: User, tenant: Tenant, family: Uuid) -> Result<Session, Fault> {
+    async fn open_session(
+        &self,
+        tx: &mut AuthTx,
+        user: User,
+        tenant: Tenant,
+        family: Uuid,
+    ) -> Result<Session, Fault> {
         let refresh_token = random_secret("qrt_");
         let expires_at = Utc::now()
             + chrono::Duration::from_std(self.settings.refresh_ttl)
                 .unwrap_or_else(|_| chrono::Duration::days(30));
-        tx.refresh_token_create(tenant.id, new_id(), user.id, family, &secret_hash(&refresh_token), expires_at).await?;
-        let token =
-            self.token_key.issue(user.id, tenant.id, user.role, user.is_super_admin, self.settings.access_ttl)?;
+        tx.refresh_token_create(
+            tenant.id,
+            new_id(),
+            user.id,
+            family,
+            &secret_hash(&refresh_token),
+            expires_at,
+        )
+        .await?;
+        let token = self.token_key.issue(
+            user.id,
+            tenant.id,
+            user.role,
+            user.is_super_admin,
+            self.settings.access_ttl,
+        )?;
         let expires_in = i64::try_from(self.settings.access_ttl.as_secs()).unwrap_or(i64::MAX);
-        Ok(Session { token, expires_in, refresh_token, user, tenant })
+        Ok(Session {
+            token,
+            expires_in,
+            refresh_token,
+            user,
+            tenant,
+        })
     }
 }
 
 async fn member(tx: &mut AuthTx, user_id: Uuid, tenant_id: Uuid) -> Result<(User, Tenant), Fault> {
-    tx.member_get(user_id, tenant_id)
-        .await?
-        .ok_or_else(|| Fault::new(Code::Unauthenticated, "the account no longer belongs to this tenant"))
+    tx.member_get(user_id, tenant_id).await?.ok_or_else(|| {
+        Fault::new(
+            Code::Unauthenticated,
+            "the account no longer belongs to this tenant",
+        )
+    })
 }
 
 const MAX_PASSWORD_BYTES: usize = 4096;
@@ -169,7 +239,12 @@ fn email(e: &str) -> Result<String, Fault> {
     let bad = || Fault::invalid("email is not an e-mail address");
     let (local, domain) = e.rsplit_once('@').ok_or_else(bad)?;
     let odd = |c: char| c.is_whitespace() || c.is_control() || "<>,;:\"()[]\\".contains(c);
-    if local.is_empty() || domain.is_empty() || local.contains('@') || e.len() > 254 || e.contains(odd) {
+    if local.is_empty()
+        || domain.is_empty()
+        || local.contains('@')
+        || e.len() > 254
+        || e.contains(odd)
+    {
         return Err(bad());
     }
     Ok(e)
@@ -190,7 +265,11 @@ fn slug(name: &str, id: Uuid) -> String {
     }
     let s = s.trim_end_matches('-');
     let tail = id.simple().to_string();
-    format!("{}-{}", if s.is_empty() { "tenant" } else { s }, &tail[tail.len() - 6..])
+    format!(
+        "{}-{}",
+        if s.is_empty() { "tenant" } else { s },
+        &tail[tail.len() - 6..]
+    )
 }
 
 #[cfg(test)]

@@ -46,10 +46,17 @@ impl TokenKey {
         validation.set_required_spec_claims(&["exp", "iss", "sub"]);
         validation.leeway = 0;
         let unusable = |e: jsonwebtoken::errors::Error| {
-            Fault::new(Code::Validation, format!("the token secret cannot be used: {e}")).hint("give it 32 bytes or more")
+            Fault::new(
+                Code::Validation,
+                format!("the token secret cannot be used: {e}"),
+            )
+            .hint("give it 32 bytes or more")
         };
         if secret.len() < 32 {
-            return Err(Fault::new(Code::Validation, "the token secret has fewer than 32 bytes"));
+            return Err(Fault::new(
+                Code::Validation,
+                "the token secret has fewer than 32 bytes",
+            ));
         }
         Ok(Self {
             encode: EncodingKey::from_secret(secret).map_err(unusable)?,
@@ -58,7 +65,14 @@ impl TokenKey {
         })
     }
 
-    pub(crate) fn issue(&self, user_id: Uuid, tenant_id: Uuid, role: Role, sa: bool, ttl: Duration) -> Result<String, Fault> {
+    pub(crate) fn issue(
+        &self,
+        user_id: Uuid,
+        tenant_id: Uuid,
+        role: Role,
+        sa: bool,
+        ttl: Duration,
+    ) -> Result<String, Fault> {
         let iat = Utc::now().timestamp();
         let claims = Claims {
             iss: ISSUER.to_owned(),
@@ -81,21 +95,25 @@ impl TokenKey {
     /// # Errors
     /// `TOKEN_EXPIRED` when everything but the time is right, else `TOKEN_INVALID`.
     pub fn verify(&self, token: &str) -> Result<Claims, Fault> {
-        jsonwebtoken::decode::<Claims>(token, &self.decode, &self.validation).map(|t| t.claims).map_err(|e| {
-            match e.kind() {
+        jsonwebtoken::decode::<Claims>(token, &self.decode, &self.validation)
+            .map(|t| t.claims)
+            .map_err(|e| match e.kind() {
                 jsonwebtoken::errors::ErrorKind::ExpiredSignature => {
                     Fault::new(Code::TokenExpired, "the access token has expired")
                         .hint("POST /api/auth/refresh with the refresh token gives a new one")
                 }
                 _ => Fault::new(Code::TokenInvalid, "the access token is not one of ours"),
-            }
-        })
+            })
     }
 }
 
 impl Claims {
     pub fn actor(&self) -> Actor {
-        Actor { user_id: self.sub, role: self.role, scopes: None }
+        Actor {
+            user_id: self.sub,
+            role: self.role,
+            scopes: None,
+        }
     }
 }
 
@@ -124,13 +142,24 @@ mod tests {
     }
 
     fn issue(ttl: u64) -> String {
-        key().issue(Uuid::from_u128(1), Uuid::from_u128(2), Role::Admin, false, Duration::from_secs(ttl)).unwrap()
+        key()
+            .issue(
+                Uuid::from_u128(1),
+                Uuid::from_u128(2),
+                Role::Admin,
+                false,
+                Duration::from_secs(ttl),
+            )
+            .unwrap()
     }
 
     #[test]
     fn a_token_says_who_it_was_issued_to() {
         let claims = key().verify(&issue(60)).unwrap();
-        assert_eq!((claims.sub, claims.tid, claims.role), (Uuid::from_u128(1), Uuid::from_u128(2), Role::Admin));
+        assert_eq!(
+            (claims.sub, claims.tid, claims.role),
+            (Uuid::from_u128(1), Uuid::from_u128(2), Role::Admin)
+        );
     }
 
     #[test]
@@ -140,12 +169,21 @@ mod tests {
         assert_eq!(code(&issue(0)), Code::TokenExpired);
         let other = TokenKey::new(b"another secret another secret 32")
             .unwrap()
-            .issue(Uuid::from_u128(1), Uuid::from_u128(2), Role::Owner, true, Duration::from_secs(60))
+            .issue(
+                Uuid::from_u128(1),
+                Uuid::from_u128(2),
+                Role::Owner,
+                true,
+                Duration::from_secs(60),
+            )
             .unwrap();
         assert_eq!(code(&other), Code::TokenInvalid);
         // {"alg":"none","typ":"JWT"} with the same claims and no signature.
         let claims = good.split('.').nth(1).unwrap();
-        assert_eq!(code(&format!("eyJhbGciOiJub25lIiwidHlwIjoiSldUIn0.{claims}.")), Code::TokenInvalid);
+        assert_eq!(
+            code(&format!("eyJhbGciOiJub25lIiwidHlwIjoiSldUIn0.{claims}.")),
+            Code::TokenInvalid
+        );
         // HS384 with the right secret: the algorithm is fixed.
         let hs384 = jsonwebtoken::encode(
             &Header::new(Algorithm::HS384),

@@ -49,7 +49,8 @@ impl App {
             }
             Ok(())
         };
-        let answering = tokio::time::timeout(self.settings.turn_timeout, self.turn_answer(ctx, &begun));
+        let answering =
+            tokio::time::timeout(self.settings.turn_timeout, self.turn_answer(ctx, &begun));
         let (saved, outcome) = tokio::join!(saving, answering);
         if let Err(fault) = saved {
             self.registry.remove(live.id);
@@ -59,7 +60,10 @@ impl App {
             live.cancel.cancel();
             Outcome::failed(Fault::new(
                 Code::LlmTimeout,
-                format!("the answer was not finished within {} seconds", self.settings.turn_timeout.as_secs()),
+                format!(
+                    "the answer was not finished within {} seconds",
+                    self.settings.turn_timeout.as_secs()
+                ),
             ))
         });
         self.turn_finish(ctx, begun, outcome).await
@@ -68,11 +72,18 @@ impl App {
     async fn turn_answer(&self, ctx: &Ctx, begun: &Begun) -> Outcome {
         let live = &*begun.live;
         let bus = &*self.bus;
-        let questions: Vec<&str> =
-            begun.history.iter().filter(|m| m.role == MessageRole::User).map(|m| m.content.as_str()).collect();
+        let questions: Vec<&str> = begun
+            .history
+            .iter()
+            .filter(|m| m.role == MessageRole::User)
+            .map(|m| m.content.as_str())
+            .collect();
         let previous = questions.split_last().map_or(&[][..], |(_, before)| before);
         // No grounding never blocks an answer.
-        let grounding = match self.handle_query(ctx, &begun.user_message.content, previous).await {
+        let grounding = match self
+            .handle_query(ctx, &begun.user_message.content, previous)
+            .await
+        {
             Ok(a) => Some(a),
             Err(fault) => {
                 tracing::warn!(error = %fault, "the knowledge graph could not be asked; answering without it");
@@ -85,7 +96,13 @@ impl App {
         let context = json!({"question": begun.user_message.content, "previous": previous, "assessment": grounding,
             "today": grounding.as_ref().and_then(|a| a.today)});
         let facts = grounding.as_ref().and_then(system_message);
-        let request = prompt::request(&begun.agent, facts, &begun.history, self.settings.context_tokens, context);
+        let request = prompt::request(
+            &begun.agent,
+            facts,
+            &begun.history,
+            self.settings.context_tokens,
+            context,
+        );
         let mut outcome = self.converse(ctx, begun, request).await;
         outcome.grounding = grounding;
         outcome
@@ -95,7 +112,10 @@ impl App {
     async fn converse(&self, ctx: &Ctx, begun: &Begun, mut request: ChatRequest) -> Outcome {
         let live = &*begun.live;
         let bus = &*self.bus;
-        let mut out = Outcome { model: self.llm.model().to_owned(), ..Outcome::failed_with(None) };
+        let mut out = Outcome {
+            model: self.llm.model().to_owned(),
+            ..Outcome::failed_with(None)
+        };
         if let Some(model) = &begun.agent.model {
             out.model.clone_from(model);
         }
@@ -104,7 +124,14 @@ impl App {
             let round = self.ask(live, &request, &mut out).await;
             out.usage += round.usage;
             if round.asked {
-                out.calls.push(self.usage_record(ctx, begun, &out.model, "llm_call", round.usage, json!({})));
+                out.calls.push(self.usage_record(
+                    ctx,
+                    begun,
+                    &out.model,
+                    "llm_call",
+                    round.usage,
+                    json!({}),
+                ));
             }
             match round.end {
                 Ok(()) => {}
@@ -119,7 +146,12 @@ impl App {
             }
             if round.calls.is_empty() {
                 if out.content.is_empty() {
-                    match out.artifacts.last().and_then(|a| a.get("name")).and_then(Value::as_str) {
+                    match out
+                        .artifacts
+                        .last()
+                        .and_then(|a| a.get("name"))
+                        .and_then(Value::as_str)
+                    {
                         Some(name) => {
                             let text = format!("The chart “{name}” is beside this message.");
                             out.content.push_str(&text);
@@ -133,7 +165,10 @@ impl App {
                 }
                 return out;
             }
-            request.messages.push(ChatMessage::Assistant { content: round.text, tool_calls: round.calls.clone() });
+            request.messages.push(ChatMessage::Assistant {
+                content: round.text,
+                tool_calls: round.calls.clone(),
+            });
             for call in round.calls {
                 used += 1;
                 if used > self.settings.tool_calls {
@@ -149,7 +184,14 @@ impl App {
                 }
                 let (result, ok) = self.run_tool(live, &call, &mut out).await;
                 let detail = json!({"tool": call.name, "ok": ok});
-                out.calls.push(self.usage_record(ctx, begun, &out.model, "tool_call", Usage::default(), detail));
+                out.calls.push(self.usage_record(
+                    ctx,
+                    begun,
+                    &out.model,
+                    "tool_call",
+                    Usage::default(),
+                    detail,
+                ));
                 request.messages.push(ChatMessage::tool(call.id, result));
             }
         }
@@ -158,7 +200,13 @@ impl App {
     /// One call of the model, its tokens passed on as they come.
     async fn ask(&self, live: &LiveTurn, request: &ChatRequest, out: &mut Outcome) -> Round {
         let bus = &*self.bus;
-        let mut round = Round { text: String::new(), calls: vec![], usage: Usage::default(), asked: true, end: Ok(()) };
+        let mut round = Round {
+            text: String::new(),
+            calls: vec![],
+            usage: Usage::default(),
+            asked: true,
+            end: Ok(()),
+        };
         let mut stream = match self.llm.stream(request.clone(), live.cancel.clone()).await {
             Ok(stream) => stream,
             Err(e) => {
@@ -174,13 +222,21 @@ impl App {
             match event {
                 Ok(ChatEvent::Token(text)) => {
                     round.text.push_str(&text);
-                    let delta = if lead.is_empty() { text } else { format!("{lead}{text}") };
+                    let delta = if lead.is_empty() {
+                        text
+                    } else {
+                        format!("{lead}{text}")
+                    };
                     lead = "";
                     out.content.push_str(&delta);
                     live.token(bus, delta).await;
                 }
                 Ok(ChatEvent::ToolCall(call)) => round.calls.push(call),
-                Ok(ChatEvent::Finish { reason, usage, model }) => {
+                Ok(ChatEvent::Finish {
+                    reason,
+                    usage,
+                    model,
+                }) => {
                     round.usage = usage;
                     out.finish_reason = reason.as_str().to_owned();
                     if !model.is_empty() {
@@ -196,19 +252,32 @@ impl App {
             }
         }
         round.usage = stream.usage();
-        round.end = Err(LlmError::Interrupted { message: "it ended without saying why".into(), usage: round.usage });
+        round.end = Err(LlmError::Interrupted {
+            message: "it ended without saying why".into(),
+            usage: round.usage,
+        });
         round
     }
 
     /// Runs one tool call and returns what the model is told of it.
-    async fn run_tool(&self, live: &LiveTurn, call: &ToolCall, out: &mut Outcome) -> (String, bool) {
+    async fn run_tool(
+        &self,
+        live: &LiveTurn,
+        call: &ToolCall,
+        out: &mut Outcome,
+    ) -> (String, bool) {
         let bus = &*self.bus;
         let arguments = serde_json::from_str::<Value>(&call.arguments).unwrap_or(Value::Null);
-        let named = json!({"name": call.name, "status": "started", "title": arguments.get("chart_name")});
+        let named =
+            json!({"name": call.name, "status": "started", "title": arguments.get("chart_name")});
         live.event(bus, "tool_call", named).await;
         let done = match call.name.as_str() {
             chart::NAME => chart::artifact(&call.arguments).map(|artifact| {
-                let name = artifact.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+                let name = artifact
+                    .get("name")
+                    .and_then(Value::as_str)
+                    .unwrap_or_default()
+                    .to_owned();
                 out.artifacts.push(artifact);
                 format!("chart “{name}”")
             }),
@@ -310,16 +379,16 @@ fn llm_fault(e: &LlmError) -> Fault {
     let detail = e.to_string();
     match e {
         LlmError::Timeout { .. } => Fault::new(Code::LlmTimeout, detail).hint("try again"),
-        LlmError::Config(_) => Fault::new(Code::LlmFailed, detail).hint("check the QADRA_LLM_ settings"),
-        LlmError::Refused { status: 401 | 403, .. } => {
-            Fault::new(Code::LlmFailed, detail).hint("check QADRA_LLM_API_KEY")
+        LlmError::Config(_) => {
+            Fault::new(Code::LlmFailed, detail).hint("check the QADRA_LLM_ settings")
         }
-        LlmError::Refused { status: 404, .. } => {
-            Fault::new(Code::LlmFailed, detail).hint("check QADRA_LLM_MODEL, the agent's model and QADRA_LLM_BASE_URL")
-        }
-        LlmError::Unreachable { .. } => {
-            Fault::new(Code::LlmFailed, detail).hint("check QADRA_LLM_BASE_URL and that the server runs")
-        }
+        LlmError::Refused {
+            status: 401 | 403, ..
+        } => Fault::new(Code::LlmFailed, detail).hint("check QADRA_LLM_API_KEY"),
+        LlmError::Refused { status: 404, .. } => Fault::new(Code::LlmFailed, detail)
+            .hint("check QADRA_LLM_MODEL, the agent's model and QADRA_LLM_BASE_URL"),
+        LlmError::Unreachable { .. } => Fault::new(Code::LlmFailed, detail)
+            .hint("check QADRA_LLM_BASE_URL and that the server runs"),
         _ if e.retryable() => Fault::new(Code::LlmFailed, detail).hint("try again"),
         _ => Fault::new(Code::LlmFailed, detail),
     }

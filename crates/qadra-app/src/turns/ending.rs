@@ -33,14 +33,35 @@ impl App {
                     assistant_message: message,
                     conversation,
                 };
-                let status = if out.finish_reason == "cancelled" { TurnStatus::Cancelled } else { TurnStatus::Completed };
-                (vec![("assistant_message", json!(exchange)), done(&live, status)], Ok(exchange))
+                let status = if out.finish_reason == "cancelled" {
+                    TurnStatus::Cancelled
+                } else {
+                    TurnStatus::Completed
+                };
+                (
+                    vec![("assistant_message", json!(exchange)), done(&live, status)],
+                    Ok(exchange),
+                )
             }
             Ok((_, None)) => {
-                let fault = out.error.unwrap_or_else(|| Fault::new(Code::Internal, "the turn stored no answer"));
-                (vec![("error", json!(turn_error(&fault))), done(&live, TurnStatus::Failed)], Err(fault))
+                let fault = out
+                    .error
+                    .unwrap_or_else(|| Fault::new(Code::Internal, "the turn stored no answer"));
+                (
+                    vec![
+                        ("error", json!(turn_error(&fault))),
+                        done(&live, TurnStatus::Failed),
+                    ],
+                    Err(fault),
+                )
             }
-            Err(fault) => (vec![("error", json!(turn_error(&fault))), done(&live, TurnStatus::Failed)], Err(fault)),
+            Err(fault) => (
+                vec![
+                    ("error", json!(turn_error(&fault))),
+                    done(&live, TurnStatus::Failed),
+                ],
+                Err(fault),
+            ),
         };
         live.close(&*self.bus, closing).await;
         let (app, id) = (self.clone(), live.id);
@@ -80,7 +101,10 @@ impl App {
         };
         let closing = match &error {
             Some(e) => [("error", json!(e)), done(&begun.live, status)],
-            None => [("assistant_message", Value::Null), done(&begun.live, status)],
+            None => [
+                ("assistant_message", Value::Null),
+                done(&begun.live, status),
+            ],
         };
         let stream = begun.live.record(&closing);
         let end = TurnEnd {
@@ -97,8 +121,11 @@ impl App {
             match self.turn_end_once(ctx, &end).await {
                 Ok(Some(ended)) => return Ok(ended),
                 Ok(None) => {
-                    return Err(Fault::new(Code::TurnInterrupted, "the turn was closed by another process")
-                        .hint("ask for the answer again"));
+                    return Err(Fault::new(
+                        Code::TurnInterrupted,
+                        "the turn was closed by another process",
+                    )
+                    .hint("ask for the answer again"));
                 }
                 Err(e) => {
                     attempt += 1;
@@ -128,8 +155,15 @@ impl App {
         let mut put = |key: &str, value: Value| m.insert(key.to_owned(), value);
         put("provider", json!(self.llm.name()));
         let agent = &begun.agent;
-        put("agent", json!({"name": agent.name, "display_name": agent.display_name, "version": agent.version}));
-        let calls = out.calls.iter().filter(|c| c.operation == "llm_call").count();
+        put(
+            "agent",
+            json!({"name": agent.name, "display_name": agent.display_name, "version": agent.version}),
+        );
+        let calls = out
+            .calls
+            .iter()
+            .filter(|c| c.operation == "llm_call")
+            .count();
         put(
             "usage",
             json!({
@@ -166,7 +200,10 @@ pub(super) fn done_json(turn_id: Uuid, status: TurnStatus) -> Value {
 /// The error of a turn whose process died.
 pub(crate) fn interrupted() -> TurnError {
     turn_error(
-        &Fault::new(Code::TurnInterrupted, "the server stopped while the answer was being written")
-            .hint("your message is kept; ask for the answer again"),
+        &Fault::new(
+            Code::TurnInterrupted,
+            "the server stopped while the answer was being written",
+        )
+        .hint("your message is kept; ask for the answer again"),
     )
 }

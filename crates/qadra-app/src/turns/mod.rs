@@ -30,7 +30,17 @@ use qadra_types::{Code, Fault, TurnError};
 pub(crate) fn turn_error(fault: &Fault) -> TurnError {
     let retryable = matches!(
         fault.code,
-        Code::LlmFailed | Code::LlmTimeout | Code::TurnInterrupted | Code::Unavailable | Code::Timeout | Code::Internal
+        Code::LlmFailed
+            | Code::LlmTimeout
+            | Code::TurnInterrupted
+            | Code::Unavailable
+            | Code::Timeout
+            | Code::Internal
     );
-    TurnError { code: fault.code, detail: fault.detail.clone(), hint: fault.hint.clone(), retryable }
+    TurnError {
+        code: fault.code,
+        detail: fault.detail.clone(),
+        hint: fault.hint.clone(),
+        retryable,
+    }
 }

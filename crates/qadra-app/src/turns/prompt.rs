@@ -82,7 +82,11 @@ mod tests {
             .enumerate()
             .map(|(i, t)| HistoryMessage {
                 id: Uuid::from_u128(i as u128),
-                role: if i % 2 == 0 { MessageRole::User } else { MessageRole::Assistant },
+                role: if i % 2 == 0 {
+                    MessageRole::User
+                } else {
+                    MessageRole::Assistant
+                },
                 content: (*t).to_owned(),
                 agent_id: None,
             })
@@ -91,7 +95,13 @@ mod tests {
 
     #[test]
     fn the_order_is_prompt_facts_history() {
-        let r = request(&agent(), Some("FACTS:\n…".into()), &history(&["one", "two", "three"]), 32_000, Value::Null);
+        let r = request(
+            &agent(),
+            Some("FACTS:\n…".into()),
+            &history(&["one", "two", "three"]),
+            32_000,
+            Value::Null,
+        );
         assert_eq!(
             r.messages,
             [
@@ -121,7 +131,16 @@ mod tests {
     fn a_blank_system_prompt_and_empty_answers_are_not_sent() {
         let mut a = agent();
         a.system_prompt = "  ".into();
-        let r = request(&a, None, &history(&["one", "", "three"]), 32_000, Value::Null);
-        assert_eq!(r.messages, [ChatMessage::user("one"), ChatMessage::user("three")]);
+        let r = request(
+            &a,
+            None,
+            &history(&["one", "", "three"]),
+            32_000,
+            Value::Null,
+        );
+        assert_eq!(
+            r.messages,
+            [ChatMessage::user("one"), ChatMessage::user("three")]
+        );
     }
 }

@@ -95,8 +95,14 @@ impl LiveTurn {
             let mut log = self.lock();
             let from = log.events.len();
             log.saved = true;
-            log.events.push(Logged::Event { name: USER_SAVED, data: user_saved });
-            log.events.push(Logged::Event { name: "thinking", data: json!({"status": "Thinking…"}) });
+            log.events.push(Logged::Event {
+                name: USER_SAVED,
+                data: user_saved,
+            });
+            log.events.push(Logged::Event {
+                name: "thinking",
+                data: json!({"status": "Thinking…"}),
+            });
             let held = std::mem::take(&mut log.held);
             log.events.extend(held);
             log.wire(from)
@@ -119,7 +125,11 @@ impl LiveTurn {
         let fresh = {
             let mut log = self.lock();
             let from = log.events.len();
-            log.events.extend(events.into_iter().map(|(name, data)| Logged::Event { name, data }));
+            log.events.extend(
+                events
+                    .into_iter()
+                    .map(|(name, data)| Logged::Event { name, data }),
+            );
             log.ended = true;
             log.wire(from)
         };
@@ -146,7 +156,10 @@ impl LiveTurn {
 
     /// Delivery is best effort: a reader that misses an event sees the gap in `seq` and asks for the log.
     async fn publish(&self, bus: &dyn Bus, event: &FlowProgressEvent) {
-        if let Err(e) = bus.publish(self.subject.as_str(), Headers::new(), event.to_bytes()).await {
+        if let Err(e) = bus
+            .publish(self.subject.as_str(), Headers::new(), event.to_bytes())
+            .await
+        {
             tracing::debug!(error = %e, turn_id = %self.id, "a progress event was not published");
         }
     }
@@ -154,11 +167,17 @@ impl LiveTurn {
     /// What a reader that has everything up to `after` has missed.
     pub(crate) fn page(&self, after: u32) -> EventPage {
         let log = self.lock();
-        let from = usize::try_from(after).unwrap_or(usize::MAX).min(log.events.len());
+        let from = usize::try_from(after)
+            .unwrap_or(usize::MAX)
+            .min(log.events.len());
         let to = (from + PAGE).min(log.events.len());
         let events = log.events.get(from..to).unwrap_or_default();
         EventPage {
-            events: events.iter().enumerate().map(|(i, e)| e.stream(from + i + 1)).collect(),
+            events: events
+                .iter()
+                .enumerate()
+                .map(|(i, e)| e.stream(from + i + 1))
+                .collect(),
             more: to < log.events.len(),
             ended: log.ended && to == log.events.len(),
         }
@@ -167,19 +186,31 @@ impl LiveTurn {
     /// The log as it is stored, with the events in `closing` that will end it.
     pub(crate) fn record(&self, closing: &[(&'static str, Value)]) -> StreamRecord {
         let log = self.lock();
-        let closing = closing.iter().map(|(name, data)| Logged::Event { name, data: data.clone() });
+        let closing = closing.iter().map(|(name, data)| Logged::Event {
+            name,
+            data: data.clone(),
+        });
         let mut events = Vec::new();
         let mut token_chars = Vec::new();
         for (i, e) in log.events.iter().cloned().chain(closing).enumerate() {
             match e {
-                Logged::Token(t) => token_chars.push(i32::try_from(t.chars().count()).unwrap_or(i32::MAX)),
+                Logged::Token(t) => {
+                    token_chars.push(i32::try_from(t.chars().count()).unwrap_or(i32::MAX))
+                }
                 Logged::Event { name, data } => {
-                    let data = if matches!(name, USER_SAVED | ASSISTANT_MESSAGE) { Value::Null } else { data };
+                    let data = if matches!(name, USER_SAVED | ASSISTANT_MESSAGE) {
+                        Value::Null
+                    } else {
+                        data
+                    };
                     events.push(json!({"seq": i + 1, "event": name, "data": data}));
                 }
             }
         }
-        StreamRecord { events: Value::Array(events), token_chars }
+        StreamRecord {
+            events: Value::Array(events),
+            token_chars,
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Log> {
@@ -205,8 +236,16 @@ impl Logged {
     fn stream(&self, seq: usize) -> StreamEvent {
         let seq = u32::try_from(seq).unwrap_or(u32::MAX);
         match self {
-            Self::Token(delta) => StreamEvent { seq, event: "token".into(), data: json!({"delta": delta}) },
-            Self::Event { name, data } => StreamEvent { seq, event: (*name).into(), data: data.clone() },
+            Self::Token(delta) => StreamEvent {
+                seq,
+                event: "token".into(),
+                data: json!({"delta": delta}),
+            },
+            Self::Event { name, data } => StreamEvent {
+                seq,
+                event: (*name).into(),
+                data: data.clone(),
+            },
         }
     }
 }
@@ -220,7 +259,10 @@ mod tests {
     async fn nothing_is_said_before_the_message_is_saved_and_all_of_it_after() {
         let bus = InProcess::new();
         let turn = LiveTurn::new(Uuid::from_u128(7));
-        let mut heard = bus.subscribe(Subject::progress(turn.id).as_str()).await.unwrap();
+        let mut heard = bus
+            .subscribe(Subject::progress(turn.id).as_str())
+            .await
+            .unwrap();
         turn.event(&bus, "grounding", json!({})).await;
         turn.token(&bus, "He".into()).await;
         assert!(turn.page(0).events.is_empty());
@@ -228,9 +270,19 @@ mod tests {
         turn.token(&bus, "llo".into()).await;
         turn.close(&bus, vec![("done", json!({}))]).await;
         let page = turn.page(0);
-        let names: Vec<_> = page.events.iter().map(|e| (e.seq, e.event.as_str())).collect();
-        let wanted =
-            [(1, "user_saved"), (2, "thinking"), (3, "grounding"), (4, "token"), (5, "token"), (6, "done")];
+        let names: Vec<_> = page
+            .events
+            .iter()
+            .map(|e| (e.seq, e.event.as_str()))
+            .collect();
+        let wanted = [
+            (1, "user_saved"),
+            (2, "thinking"),
+            (3, "grounding"),
+            (4, "token"),
+            (5, "token"),
+            (6, "done"),
+        ];
         assert_eq!(names, wanted);
         assert!(page.ended && !page.more);
         assert_eq!(turn.page(4).events.len(), 2);

@@ -21,21 +21,38 @@ pub(crate) fn replay(
     for seq in 1.. {
         let event = match named.next_if(|e| e.seq == seq) {
             Some(e) => match e.event.as_str() {
-                USER_SAVED => StreamEvent { data: user_saved.clone(), ..e },
-                ASSISTANT_MESSAGE => StreamEvent { data: exchange.clone(), ..e },
+                USER_SAVED => StreamEvent {
+                    data: user_saved.clone(),
+                    ..e
+                },
+                ASSISTANT_MESSAGE => StreamEvent {
+                    data: exchange.clone(),
+                    ..e
+                },
                 _ => e,
             },
             None => {
                 let Some(n) = lengths.next() else { break };
-                let delta: String = rest.by_ref().take(usize::try_from(*n).unwrap_or(0)).collect();
-                StreamEvent { seq, event: "token".into(), data: json!({"delta": delta}) }
+                let delta: String = rest
+                    .by_ref()
+                    .take(usize::try_from(*n).unwrap_or(0))
+                    .collect();
+                StreamEvent {
+                    seq,
+                    event: "token".into(),
+                    data: json!({"delta": delta}),
+                }
             }
         };
         if seq > after {
             events.push(event);
         }
     }
-    EventPage { events, more: false, ended: true }
+    EventPage {
+        events,
+        more: false,
+        ended: true,
+    }
 }
 
 #[cfg(test)]
@@ -54,17 +71,31 @@ mod tests {
         for t in ["Zwölf ", "Bären 🐻", " und", " mehr"] {
             turn.token(&bus, t.into()).await;
         }
-        turn.event(&bus, "tool_call", json!({"name": "generate_chart"})).await;
+        turn.event(&bus, "tool_call", json!({"name": "generate_chart"}))
+            .await;
         turn.token(&bus, ".".into()).await;
         let exchange = json!({"assistant_message": {"content": "Zwölf Bären 🐻 und mehr."}});
-        let closing = vec![("assistant_message", exchange.clone()), ("done", json!({"status": "completed"}))];
+        let closing = vec![
+            ("assistant_message", exchange.clone()),
+            ("done", json!({"status": "completed"})),
+        ];
         let record = turn.record(&closing);
         turn.close(&bus, closing).await;
         let live = turn.page(0).events;
         assert_eq!(live.len(), 10);
         for after in 0..=10 {
-            let replayed = replay(&record, "Zwölf Bären 🐻 und mehr.", saved.clone(), exchange.clone(), after);
-            assert_eq!(replayed.events, live.get(after as usize..).unwrap(), "after {after}");
+            let replayed = replay(
+                &record,
+                "Zwölf Bären 🐻 und mehr.",
+                saved.clone(),
+                exchange.clone(),
+                after,
+            );
+            assert_eq!(
+                replayed.events,
+                live.get(after as usize..).unwrap(),
+                "after {after}"
+            );
         }
     }
 }

@@ -29,7 +29,10 @@ impl App {
     pub(crate) async fn turn_get(&self, ctx: &Ctx, r: TurnRef) -> Result<Turn, Fault> {
         let mut tx = self.store.tenant(ctx).await?;
         readable(&mut tx, ctx, r.conversation_id).await?;
-        let (turn, _) = tx.turn_get(r.conversation_id, r.turn_id).await?.ok_or_else(no_turn)?;
+        let (turn, _) = tx
+            .turn_get(r.conversation_id, r.turn_id)
+            .await?
+            .ok_or_else(no_turn)?;
         tx.commit().await?;
         Ok(turn)
     }
@@ -38,7 +41,10 @@ impl App {
     pub(crate) async fn turn_events(&self, ctx: &Ctx, r: TurnEvents) -> Result<EventPage, Fault> {
         let mut tx = self.store.tenant(ctx).await?;
         let conversation = readable(&mut tx, ctx, r.conversation_id).await?;
-        let (turn, owner) = tx.turn_get(r.conversation_id, r.turn_id).await?.ok_or_else(no_turn)?;
+        let (turn, owner) = tx
+            .turn_get(r.conversation_id, r.turn_id)
+            .await?
+            .ok_or_else(no_turn)?;
         if let Some(live) = self.registry.get(turn.id) {
             tx.commit().await?;
             return Ok(live.page(r.after));
@@ -46,16 +52,30 @@ impl App {
         if turn.status == TurnStatus::Running {
             tx.commit().await?;
             if owner != self.owner_id
-                && let Some(page) =
-                    self.ask_owner(owner, &OwnerAsk::Events { turn_id: turn.id, after: r.after }).await
+                && let Some(page) = self
+                    .ask_owner(
+                        owner,
+                        &OwnerAsk::Events {
+                            turn_id: turn.id,
+                            after: r.after,
+                        },
+                    )
+                    .await
             {
-                return serde_json::from_value(page)
-                    .map_err(|_| Fault::new(qadra_types::Code::Internal, "the turn's owner answered unreadably"));
+                return serde_json::from_value(page).map_err(|_| {
+                    Fault::new(
+                        qadra_types::Code::Internal,
+                        "the turn's owner answered unreadably",
+                    )
+                });
             }
             // Nobody holds it: its process is gone, or it ended in this moment.
             self.recover_turns().await;
             let mut tx = self.store.tenant(ctx).await?;
-            let (turn, _) = tx.turn_get(r.conversation_id, r.turn_id).await?.ok_or_else(no_turn)?;
+            let (turn, _) = tx
+                .turn_get(r.conversation_id, r.turn_id)
+                .await?
+                .ok_or_else(no_turn)?;
             if turn.status == TurnStatus::Running {
                 return Ok(EventPage::default());
             }
@@ -74,25 +94,44 @@ impl App {
     ) -> Result<EventPage, Fault> {
         let mut tx = self.store.tenant(ctx).await?;
         let (record, content) = tx.turn_stream(turn.id).await?.ok_or_else(no_turn)?;
-        let user_message = tx.message_get(r.conversation_id, turn.user_message_id).await?;
+        let user_message = tx
+            .message_get(r.conversation_id, turn.user_message_id)
+            .await?;
         let assistant_message = match turn.assistant_message_id {
             Some(id) => tx.message_get(r.conversation_id, id).await?,
             None => None,
         };
         tx.commit().await?;
-        let saved = json!({"turn_id": turn.id, "user_message": user_message, "conversation": conversation});
+        let saved =
+            json!({"turn_id": turn.id, "user_message": user_message, "conversation": conversation});
         if !record.events.is_array() {
             // The process died with the stream; all that can be said is how it ended.
             let error = turn.error.clone().unwrap_or_else(interrupted);
             let mut events = vec![];
             if r.after == 0 {
-                events.push(StreamEvent { seq: 1, event: "user_saved".into(), data: saved });
+                events.push(StreamEvent {
+                    seq: 1,
+                    event: "user_saved".into(),
+                    data: saved,
+                });
             }
             let next = r.after.max(1);
-            events.push(StreamEvent { seq: next.saturating_add(1), event: "error".into(), data: json!(error) });
+            events.push(StreamEvent {
+                seq: next.saturating_add(1),
+                event: "error".into(),
+                data: json!(error),
+            });
             let done = done_json(turn.id, turn.status);
-            events.push(StreamEvent { seq: next.saturating_add(2), event: "done".into(), data: done });
-            return Ok(EventPage { events, more: false, ended: true });
+            events.push(StreamEvent {
+                seq: next.saturating_add(2),
+                event: "done".into(),
+                data: done,
+            });
+            return Ok(EventPage {
+                events,
+                more: false,
+                ended: true,
+            });
         }
         let exchange = json!({
             "user_message": user_message, "assistant_message": assistant_message, "conversation": conversation
@@ -104,7 +143,10 @@ impl App {
     pub(crate) async fn turn_cancel(&self, ctx: &Ctx, r: TurnRef) -> Result<Turn, Fault> {
         let mut tx = self.store.tenant(ctx).await?;
         own(&mut tx, ctx, r.conversation_id).await?;
-        let (turn, _) = tx.turn_get(r.conversation_id, r.turn_id).await?.ok_or_else(no_turn)?;
+        let (turn, _) = tx
+            .turn_get(r.conversation_id, r.turn_id)
+            .await?
+            .ok_or_else(no_turn)?;
         tx.commit().await?;
         if turn.status == TurnStatus::Running {
             self.turn_stop(ctx, r.conversation_id, r.turn_id).await?;
@@ -113,15 +155,27 @@ impl App {
     }
 
     /// Tells whoever answers the turn to stop; closes the turn if nobody does.
-    pub(crate) async fn turn_stop(&self, ctx: &Ctx, conversation_id: Uuid, turn_id: Uuid) -> Result<(), Fault> {
+    pub(crate) async fn turn_stop(
+        &self,
+        ctx: &Ctx,
+        conversation_id: Uuid,
+        turn_id: Uuid,
+    ) -> Result<(), Fault> {
         if let Some(live) = self.registry.get(turn_id) {
             live.cancel.cancel();
             return Ok(());
         }
         let mut tx = self.store.tenant(ctx).await?;
-        let (_, owner) = tx.turn_get(conversation_id, turn_id).await?.ok_or_else(missing)?;
+        let (_, owner) = tx
+            .turn_get(conversation_id, turn_id)
+            .await?
+            .ok_or_else(missing)?;
         tx.commit().await?;
-        if self.ask_owner(owner, &OwnerAsk::Cancel { turn_id }).await.is_none() {
+        if self
+            .ask_owner(owner, &OwnerAsk::Cancel { turn_id })
+            .await
+            .is_none()
+        {
             self.recover_turns().await;
         }
         Ok(())
@@ -130,9 +184,20 @@ impl App {
     async fn ask_owner(&self, owner: Uuid, ask: &OwnerAsk) -> Option<Value> {
         let payload = serde_json::to_vec(ask).ok()?;
         let subject = Subject::core_instance(owner);
-        let answer = self.bus.request(subject.as_str(), Headers::new(), Bytes::from(payload), OWNER_TIMEOUT).await;
+        let answer = self
+            .bus
+            .request(
+                subject.as_str(),
+                Headers::new(),
+                Bytes::from(payload),
+                OWNER_TIMEOUT,
+            )
+            .await;
         match answer {
-            Ok(message) => Reply::<Value>::from_bytes(&message.payload).into_result().ok().filter(|v| !v.is_null()),
+            Ok(message) => Reply::<Value>::from_bytes(&message.payload)
+                .into_result()
+                .ok()
+                .filter(|v| !v.is_null()),
             Err(e) => {
                 tracing::debug!(error = %e, %owner, "the owner of a turn did not answer");
                 None
@@ -147,7 +212,9 @@ impl App {
             Err(fault) => return Reply::error(fault),
         };
         Reply::ok(match ask {
-            OwnerAsk::Events { turn_id, after } => json!(self.registry.get(turn_id).map(|t| t.page(after))),
+            OwnerAsk::Events { turn_id, after } => {
+                json!(self.registry.get(turn_id).map(|t| t.page(after)))
+            }
             OwnerAsk::Cancel { turn_id } => match self.registry.get(turn_id) {
                 Some(turn) => {
                     turn.cancel.cancel();
@@ -162,4 +229,3 @@ impl App {
 fn no_turn() -> Fault {
     Fault::not_found("turn in this conversation")
 }
-

@@ -582,6 +582,21 @@ fn follow_ups_take_what_they_leave_out_from_the_thread() {
 }
 
 #[test]
+fn a_question_about_everything_is_the_same_inside_a_thread() {
+    for question in [
+        "Which company has the most employees?",
+        "What is the largest revenue in 2023?",
+        "Who has the fewest employees?",
+    ] {
+        assert_eq!(
+            DEMO.ask_in(question, &["Tell me about ASML"]),
+            DEMO.ask(question),
+            "{question}"
+        );
+    }
+}
+
+#[test]
 fn a_follow_up_without_a_thread_is_not_guessed() {
     for question in ["who founded it?", "and its CEO?"] {
         assert_eq!(DEMO.assess(question, &[]).competence, OutOfScope);

@@ -1,1 +1,10 @@
+mod bed;
+mod branches;
+mod cancel;
+mod catalog;
 mod cluster;
+mod knowledge;
+mod migrations;
+mod search;
+mod tenancy;
+mod turns;

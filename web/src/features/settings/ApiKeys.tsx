@@ -52,6 +52,7 @@ export function ApiKeys() {
                 </div>
                 <div className="muted small key-meta">
                   <span className="mono">{one.prefix}…</span>
+                  <span>{accessOf(one.scopes)}</span>
                   <span>
                     {t.settings.created} <Time at={one.created_at} />
                   </span>
@@ -81,6 +82,9 @@ export function ApiKeys() {
   );
 }
 
+type Access = keyof typeof t.settings.accesses;
+const SCOPES: Record<Access, string[]> = { read: ["read"], write: ["read", "write"], admin: ["admin"] };
+
 type Expiry = keyof typeof t.settings.expiry;
 const DAYS: Record<Expiry, number | null> = { never: null, d30: 30, d90: 90, d365: 365 };
 
@@ -96,11 +100,13 @@ function CreateBody({ onClose }: { onClose: () => void }) {
   const client = useQueryClient();
   const [name, setName] = useState("");
   const [expiry, setExpiry] = useState<Expiry>("d90");
+  const [access, setAccess] = useState<Access>("write");
   const create = useMutation({
     mutationFn: () => {
       const days = DAYS[expiry];
       return api.apiKeys.create({
         name: name.trim(),
+        scopes: SCOPES[access],
         ...(days === null ? {} : { expires_at: new Date(Date.now() + days * 86_400_000).toISOString() }),
       });
     },
@@ -152,6 +158,16 @@ function CreateBody({ onClose }: { onClose: () => void }) {
           onChange={(event) => setName(event.target.value)}
         />
       </Field>
+      <Field label={t.settings.access}>
+        <Select<Access>
+          value={access}
+          options={(Object.keys(SCOPES) as Access[]).map((value) => ({
+            value,
+            label: t.settings.accesses[value],
+          }))}
+          onChange={setAccess}
+        />
+      </Field>
       <Field label={t.settings.expires}>
         <Select<Expiry>
           value={expiry}
@@ -194,4 +210,9 @@ function RevokeDialog({ target, onClose }: { target: ApiKey | null; onClose: () 
       </div>
     </Dialog>
   );
+}
+
+function accessOf(scopes: string[]): string {
+  if (scopes.includes("admin")) return t.settings.accesses.admin;
+  return scopes.includes("write") ? t.settings.accesses.write : t.settings.accesses.read;
 }

@@ -19,14 +19,21 @@ import type { TurnError } from "./turn";
 const SILENCE_MS = 45_000;
 const BACKOFF_MS = [200, 400, 800, 1600, 3000, 5000, 5000, 5000, 5000, 5000, 5000, 5000];
 
+let changed: () => void = () => undefined;
+
+/** Sets who is told when something that other screens show (title, order of the list) may have changed. */
+export function onThreadChange(listener: () => void) {
+  changed = listener;
+}
+
 /** One thread: its window of messages and the turn that is being written, with the requests behind them. */
 export class ThreadStore {
   private state: ThreadState = emptyThread;
   private listeners = new Set<() => void>();
   private scheduled = false;
   private stream: AbortController | null = null;
-  /** Told when something other screens show (title, order of the list) may have changed. */
-  onChange: () => void = () => undefined;
+  /** The end of the branch that was last shown through each message. */
+  private tails = new Map<Id, Id>();
 
   constructor(readonly id: Id) {}
 
@@ -165,7 +172,10 @@ export class ThreadStore {
 
   async select(messageId: Id): Promise<void> {
     if (isBusy(this.state)) return;
-    const conversation = await api.conversations.select(this.id, messageId);
+    this.rememberTail();
+    // An edited question may have several answers: come back to the one that was shown last.
+    const target = this.tails.get(messageId) ?? messageId;
+    const conversation = await api.conversations.select(this.id, target);
     const page = await api.conversations.messages(this.id, { limit: PAGE, order: "desc" });
     this.dispatch({ type: "turn-clear" });
     this.dispatch({ type: "loaded", conversation, page });
@@ -202,11 +212,17 @@ export class ThreadStore {
     this.stream = null;
   }
 
+  private rememberTail() {
+    const tail = this.state.messages.at(-1);
+    if (tail && atTail(this.state)) for (const { id } of this.state.messages) this.tails.set(id, tail.id);
+  }
+
   private async run(
     path: string,
     body: unknown,
     start: { agentId: Id | null; content: string | null; from: number },
   ): Promise<void> {
+    this.rememberTail();
     this.dispatch({ type: "turn-start", ...start });
     const abort = this.begin();
     try {
@@ -268,7 +284,7 @@ export class ThreadStore {
     const turnId = this.state.turn?.turnId;
     if (stopWanted && turnId) void api.conversations.cancel(this.id, turnId).catch(() => undefined);
     if (event.event === "user_saved" || event.event === "assistant_message" || event.event === "done")
-      this.onChange();
+      changed();
   }
 
   // After a connection ended: follow the turn until it says it is done.
