@@ -396,11 +396,18 @@ impl Question {
     /// "Which company has the most employees?": asked of everything known, not of what was just spoken about.
     fn ranges_over_all(&self) -> bool {
         const SUPERLATIVES: [&str; 16] = [
-            "most", "least", "fewest", "highest", "lowest", "largest", "biggest", "smallest", "greatest", "oldest",
-            "newest", "youngest", "earliest", "latest", "best", "worst",
+            "most", "least", "fewest", "highest", "lowest", "largest", "biggest", "smallest",
+            "greatest", "oldest", "newest", "youngest", "earliest", "latest", "best", "worst",
         ];
-        let asks_which = self.words.first().is_some_and(|word| matches!(word.plain.as_str(), "which" | "what" | "who"));
-        asks_which && self.words.iter().any(|word| SUPERLATIVES.contains(&word.plain.as_str()))
+        let asks_which = self
+            .words
+            .first()
+            .is_some_and(|word| matches!(word.plain.as_str(), "which" | "what" | "who"));
+        asks_which
+            && self
+                .words
+                .iter()
+                .any(|word| SUPERLATIVES.contains(&word.plain.as_str()))
     }
 
     /// "And Microsoft?", "what about its CEO?": a question that continues the one before.

@@ -23,16 +23,32 @@ pub(crate) fn asset(path: &str, headers: &HeaderMap) -> Response {
             None => return Html(NOT_BUILT).into_response(),
         },
     };
-    let hash: String = file.metadata.sha256_hash().iter().take(16).map(|b| format!("{b:02x}")).collect();
+    let hash: String = file
+        .metadata
+        .sha256_hash()
+        .iter()
+        .take(16)
+        .map(|b| format!("{b:02x}"))
+        .collect();
     let etag = format!("\"{hash}\"");
-    if headers.get(header::IF_NONE_MATCH).is_some_and(|v| v.as_bytes() == etag.as_bytes()) {
+    if headers
+        .get(header::IF_NONE_MATCH)
+        .is_some_and(|v| v.as_bytes() == etag.as_bytes())
+    {
         return StatusCode::NOT_MODIFIED.into_response();
     }
     // Vite puts a content hash into the names below assets/, so those never change.
-    let cache = if name.starts_with("assets/") { "public, max-age=31536000, immutable" } else { "no-cache" };
+    let cache = if name.starts_with("assets/") {
+        "public, max-age=31536000, immutable"
+    } else {
+        "no-cache"
+    };
     let mut response = Response::new(Body::from(file.data));
     let out = response.headers_mut();
-    out.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type(name)));
+    out.insert(
+        header::CONTENT_TYPE,
+        HeaderValue::from_static(content_type(name)),
+    );
     out.insert(header::CACHE_CONTROL, HeaderValue::from_static(cache));
     if let Ok(etag) = HeaderValue::from_str(&etag) {
         out.insert(header::ETAG, etag);

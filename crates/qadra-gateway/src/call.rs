@@ -35,8 +35,11 @@ impl Gateway {
     ) -> Result<T, Fault> {
         let (subject, headers) = address(target, actor, request_id, origin)?;
         let payload = payload(body)?;
-        let answer =
-            self.bus.request(subject.as_str(), headers, payload, CALL_TIMEOUT).await.map_err(|e| bus_fault(&e))?;
+        let answer = self
+            .bus
+            .request(subject.as_str(), headers, payload, CALL_TIMEOUT)
+            .await
+            .map_err(|e| bus_fault(&e))?;
         read_reply(&answer.payload)
     }
 }
@@ -65,7 +68,9 @@ pub(crate) fn address(
     };
     let fault = |e| bus_fault(&e);
     let mut headers = Headers::new();
-    headers.insert(REQUEST_ID, &request_id.to_string()).map_err(fault)?;
+    headers
+        .insert(REQUEST_ID, &request_id.to_string())
+        .map_err(fault)?;
     if let Some(actor) = actor {
         let actor = serde_json::to_string(actor).unwrap_or_default();
         headers.insert(ACTOR, &actor).map_err(fault)?;

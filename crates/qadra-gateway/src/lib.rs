@@ -12,6 +12,8 @@ mod problem;
 mod routes;
 mod sse;
 
+pub use sse::StreamTimes;
+
 use std::sync::Arc;
 
 use axum::Router;
@@ -28,13 +30,24 @@ pub struct Gateway {
     pub(crate) bus: Arc<dyn Bus>,
     pub(crate) token_key: TokenKey,
     pub(crate) metrics: Metrics,
+    pub(crate) times: StreamTimes,
     /// Fired when the server stops, so that open streams end.
     pub(crate) stopping: CancellationToken,
 }
 
 impl Gateway {
     pub fn new(bus: Arc<dyn Bus>, token_key: TokenKey) -> Arc<Self> {
-        Arc::new(Self { bus, token_key, metrics: Metrics::new(), stopping: CancellationToken::new() })
+        Self::with_times(bus, token_key, StreamTimes::default())
+    }
+
+    pub fn with_times(bus: Arc<dyn Bus>, token_key: TokenKey, times: StreamTimes) -> Arc<Self> {
+        Arc::new(Self {
+            bus,
+            token_key,
+            metrics: Metrics::new(),
+            times,
+            stopping: CancellationToken::new(),
+        })
     }
 
     pub fn router(self: &Arc<Self>) -> Router {
@@ -45,14 +58,20 @@ impl Gateway {
     ///
     /// # Errors
     /// When the listener fails for good.
-    pub async fn serve(self: Arc<Self>, listener: TcpListener, stop: CancellationToken) -> std::io::Result<()> {
+    pub async fn serve(
+        self: Arc<Self>,
+        listener: TcpListener,
+        stop: CancellationToken,
+    ) -> std::io::Result<()> {
         let listener = listener.tap_io(|tcp| {
             // A token is a small packet that must not wait for the next one.
             if let Err(e) = tcp.set_nodelay(true) {
                 tracing::debug!(error = %e, "a connection keeps Nagle's algorithm");
             }
         });
-        let service = self.router().into_make_service_with_connect_info::<std::net::SocketAddr>();
+        let service = self
+            .router()
+            .into_make_service_with_connect_info::<std::net::SocketAddr>();
         let stopping = self.stopping.clone();
         axum::serve(listener, service)
             .with_graceful_shutdown(async move {

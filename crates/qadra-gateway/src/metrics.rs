@@ -33,15 +33,40 @@ impl Metrics {
     pub(crate) fn new() -> Self {
         let mut registry = Registry::with_prefix("qadra");
         let requests = Family::default();
-        let seconds =
-            Family::<OperationLabels, Histogram>::new_with_constructor(|| Histogram::new(exponential_buckets(0.001, 2.0, 16)));
-        let (streams, stream_events, stream_resyncs) = (Gauge::default(), Counter::default(), Counter::default());
-        registry.register("http_requests", "Requests answered, by operation and status", requests.clone());
-        registry.register("http_seconds", "Time to the head of the answer", seconds.clone());
+        let seconds = Family::<OperationLabels, Histogram>::new_with_constructor(|| {
+            Histogram::new(exponential_buckets(0.001, 2.0, 16))
+        });
+        let (streams, stream_events, stream_resyncs) =
+            (Gauge::default(), Counter::default(), Counter::default());
+        registry.register(
+            "http_requests",
+            "Requests answered, by operation and status",
+            requests.clone(),
+        );
+        registry.register(
+            "http_seconds",
+            "Time to the head of the answer",
+            seconds.clone(),
+        );
         registry.register("sse_streams", "Event streams open now", streams.clone());
-        registry.register("sse_events", "Events sent on streams", stream_events.clone());
-        registry.register("sse_resyncs", "Times a stream had to re-read events it missed on the bus", stream_resyncs.clone());
-        Self { registry, requests, seconds, streams, stream_events, stream_resyncs }
+        registry.register(
+            "sse_events",
+            "Events sent on streams",
+            stream_events.clone(),
+        );
+        registry.register(
+            "sse_resyncs",
+            "Times a stream had to re-read events it missed on the bus",
+            stream_resyncs.clone(),
+        );
+        Self {
+            registry,
+            requests,
+            seconds,
+            streams,
+            stream_events,
+            stream_resyncs,
+        }
     }
 
     pub(crate) fn render(&self) -> String {

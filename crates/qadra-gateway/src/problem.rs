@@ -14,7 +14,8 @@ pub(crate) struct Problem {
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let Fault { code, detail, hint } = self.fault;
-        let status = StatusCode::from_u16(code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let status =
+            StatusCode::from_u16(code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         if status.is_server_error() {
             tracing::warn!(code = code.as_str(), detail, request_id = %self.request_id, "answered with an error");
         }
@@ -31,7 +32,10 @@ impl IntoResponse for Problem {
         }
         let mut response = (status, body.to_string()).into_response();
         let headers = response.headers_mut();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        headers.insert(
+            header::CONTENT_TYPE,
+            HeaderValue::from_static("application/problem+json"),
+        );
         if status == StatusCode::UNAUTHORIZED {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
@@ -47,13 +51,17 @@ pub(crate) fn bus_fault(e: &BusError) -> Fault {
     match e {
         BusError::NoResponder { .. } | BusError::Disconnected | BusError::Closed => {
             tracing::error!(error = %e, "no core answers");
-            Fault::new(Code::Unavailable, "no core is there to answer").hint("try again in a moment")
+            Fault::new(Code::Unavailable, "no core is there to answer")
+                .hint("try again in a moment")
         }
         BusError::Timeout { .. } | BusError::Unanswered { .. } => {
             tracing::error!(error = %e, "the core did not answer");
             Fault::new(Code::Timeout, "the core did not answer in time")
         }
-        BusError::TooLarge { .. } => Fault::new(Code::TooLarge, "the request is too large for the message bus"),
+        BusError::TooLarge { .. } => Fault::new(
+            Code::TooLarge,
+            "the request is too large for the message bus",
+        ),
         other => {
             tracing::error!(error = %other, "the message bus failed");
             Fault::new(Code::Internal, "the message bus failed")

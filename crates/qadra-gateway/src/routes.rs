@@ -36,7 +36,10 @@ pub(crate) fn router(gw: Arc<Gateway>) -> Router {
             Method::Patch => MethodFilter::PATCH,
             Method::Delete => MethodFilter::DELETE,
         };
-        router = router.route(operation.path, endpoint(gw.clone(), Arc::new(operation), method));
+        router = router.route(
+            operation.path,
+            endpoint(gw.clone(), Arc::new(operation), method),
+        );
     }
     let document = openapi().to_string();
     let (metrics, ready) = (gw.clone(), gw);
@@ -45,7 +48,10 @@ pub(crate) fn router(gw: Arc<Gateway>) -> Router {
             "/api/openapi.json",
             get(move || async move { ([(header::CONTENT_TYPE, "application/json")], document) }),
         )
-        .route("/healthz", get(|| async { axum::Json(json!({"status": "ok"})) }))
+        .route(
+            "/healthz",
+            get(|| async { axum::Json(json!({"status": "ok"})) }),
+        )
         .route("/readyz", get(move || async move { readyz(&ready).await }))
         .route(
             "/metrics",
@@ -56,30 +62,51 @@ pub(crate) fn router(gw: Arc<Gateway>) -> Router {
         )
         .method_not_allowed_fallback(|request: Request| async move {
             let detail = format!("{} is not possible here", request.method());
-            problem(request.headers(), Fault::new(Code::MethodNotAllowed, detail))
+            problem(
+                request.headers(),
+                Fault::new(Code::MethodNotAllowed, detail),
+            )
         })
         .fallback(fallback)
         .layer(axum::middleware::map_response(harden))
 }
 
 fn endpoint(gw: Arc<Gateway>, operation: Arc<Operation>, method: MethodFilter) -> MethodRouter {
-    let stream = if operation.kind == Kind::TurnStream { "_stream" } else { "" };
+    let stream = if operation.kind == Kind::TurnStream {
+        "_stream"
+    } else {
+        ""
+    };
     let label = format!("{}_{}{stream}", operation.entity, operation.op);
-    on(method, move |params: RawPathParams, request: Request| async move {
-        let started = Instant::now();
-        let request_id = request_id(request.headers());
-        let answered = answer(&gw, &operation, &params, request, request_id).await;
-        let mut response =
-            answered.unwrap_or_else(|fault| Problem { fault, request_id }.into_response());
-        if let Ok(id) = HeaderValue::from_str(&request_id.to_string()) {
-            response.headers_mut().insert("x-request-id", id);
-        }
-        let status = response.status().as_u16();
-        let labels = OperationLabels { operation: label.clone() };
-        gw.metrics.seconds.get_or_create(&labels).observe(started.elapsed().as_secs_f64());
-        gw.metrics.requests.get_or_create(&RequestLabels { operation: label, status }).inc();
-        response
-    })
+    on(
+        method,
+        move |params: RawPathParams, request: Request| async move {
+            let started = Instant::now();
+            let request_id = request_id(request.headers());
+            let answered = answer(&gw, &operation, &params, request, request_id).await;
+            let mut response =
+                answered.unwrap_or_else(|fault| Problem { fault, request_id }.into_response());
+            if let Ok(id) = HeaderValue::from_str(&request_id.to_string()) {
+                response.headers_mut().insert("x-request-id", id);
+            }
+            let status = response.status().as_u16();
+            let labels = OperationLabels {
+                operation: label.clone(),
+            };
+            gw.metrics
+                .seconds
+                .get_or_create(&labels)
+                .observe(started.elapsed().as_secs_f64());
+            gw.metrics
+                .requests
+                .get_or_create(&RequestLabels {
+                    operation: label,
+                    status,
+                })
+                .inc();
+            response
+        },
+    )
 }
 
 async fn answer(
@@ -100,7 +127,10 @@ async fn answer(
         Access::Member(..) => Some(gw.authenticate(request.headers(), request_id).await?),
     };
     let resume_after = match operation.kind {
-        Kind::AttachStream => Some(sse::last_event_id(request.headers(), request.uri().query())?),
+        Kind::AttachStream => Some(sse::last_event_id(
+            request.headers(),
+            request.uri().query(),
+        )?),
         _ => None,
     };
     let query = read_query(request.uri().query(), &operation.query)?;
@@ -110,6 +140,8 @@ async fn answer(
     };
     match &mut body {
         Value::Object(o) => {
+            // The id names the progress subject, so it is never a client's to choose.
+            o.remove("turn_id");
             o.extend(query);
             for (name, value) in params {
                 o.insert(name.to_owned(), path_value(name, value)?);
@@ -119,7 +151,12 @@ async fn answer(
         _ if params.iter().next().is_none() => {}
         _ => return Err(Fault::invalid("the body is not a JSON object")),
     }
-    let asker = sse::Asker { gw: gw.clone(), caller: caller.clone(), request_id, origin };
+    let asker = sse::Asker {
+        gw: gw.clone(),
+        caller: caller.clone(),
+        request_id,
+        origin,
+    };
     match operation.kind {
         Kind::TurnStream => sse::turn(asker, operation, body).await,
         Kind::AttachStream => sse::attach(asker, body, resume_after.unwrap_or(0)).await,
@@ -127,23 +164,49 @@ async fn answer(
     }
 }
 
-async fn json_answer(asker: sse::Asker, operation: &Operation, body: Value) -> Result<Response, Fault> {
+async fn json_answer(
+    asker: sse::Asker,
+    operation: &Operation,
+    body: Value,
+) -> Result<Response, Fault> {
     let answer = asker.ask(operation, &body).await?;
     let status = StatusCode::from_u16(operation.success).unwrap_or(StatusCode::OK);
     if operation.kind == Kind::Download {
-        let file: Download = serde_json::from_value(answer)
-            .map_err(|_| Fault::new(Code::Internal, "the file could not be read from the core's answer"))?;
-        let ascii: String = file.filename.chars().map(|c| if c.is_ascii_graphic() && c != '"' { c } else { '-' }).collect();
+        let file: Download = serde_json::from_value(answer).map_err(|_| {
+            Fault::new(
+                Code::Internal,
+                "the file could not be read from the core's answer",
+            )
+        })?;
+        let ascii: String = file
+            .filename
+            .chars()
+            .map(|c| {
+                if c.is_ascii_graphic() && c != '"' {
+                    c
+                } else {
+                    '-'
+                }
+            })
+            .collect();
         let headers = [
             (header::CONTENT_TYPE, file.content_type),
-            (header::CONTENT_DISPOSITION, format!("attachment; filename=\"{ascii}\"")),
+            (
+                header::CONTENT_DISPOSITION,
+                format!("attachment; filename=\"{ascii}\""),
+            ),
         ];
         return Ok((status, headers, file.content).into_response());
     }
     if status == StatusCode::NO_CONTENT {
         return Ok(status.into_response());
     }
-    Ok((status, [(header::CONTENT_TYPE, "application/json")], answer.to_string()).into_response())
+    Ok((
+        status,
+        [(header::CONTENT_TYPE, "application/json")],
+        answer.to_string(),
+    )
+        .into_response())
 }
 
 impl sse::Asker {
@@ -151,25 +214,56 @@ impl sse::Asker {
     pub(crate) async fn ask(&self, operation: &Operation, body: &Value) -> Result<Value, Fault> {
         let target = self.target(operation.entity, operation.op);
         let actor = self.caller.as_ref().map(|c: &Caller| &c.actor);
-        if matches!(operation.op, "send_message" | "edit_message" | "regenerate_message") {
-            let (subject, headers) = crate::call::address(target, actor, self.request_id, &self.origin)?;
+        if matches!(
+            operation.op,
+            "send_message" | "edit_message" | "regenerate_message"
+        ) {
+            let (subject, headers) =
+                crate::call::address(target, actor, self.request_id, &self.origin)?;
             let payload = crate::call::payload(body)?;
-            let answer = self.gw.bus.request(subject.as_str(), headers, payload, crate::call::TURN_TIMEOUT).await;
+            let answer = self
+                .gw
+                .bus
+                .request(
+                    subject.as_str(),
+                    headers,
+                    payload,
+                    crate::call::TURN_TIMEOUT,
+                )
+                .await;
             return crate::call::read_reply(&answer.map_err(|e| bus_fault(&e))?.payload);
         }
-        self.gw.call(target, actor, self.request_id, &self.origin, body).await
+        self.gw
+            .call(target, actor, self.request_id, &self.origin, body)
+            .await
     }
 }
 
 /// The client's own id if it is a UUID, so that logs of both sides can be matched.
 fn request_id(headers: &HeaderMap) -> Uuid {
-    headers.get("x-request-id").and_then(|v| v.to_str().ok()?.parse().ok()).unwrap_or_else(new_id)
+    headers
+        .get("x-request-id")
+        .and_then(|v| v.to_str().ok()?.parse().ok())
+        .unwrap_or_else(new_id)
 }
 
 async fn read_body(request: Request) -> Result<Value, Fault> {
-    let kind = request.headers().get(header::CONTENT_TYPE).and_then(|v| v.to_str().ok()).unwrap_or_default().to_owned();
-    let declared = request.headers().get(header::CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse::<usize>().ok());
-    let too_large = || Fault::new(Code::TooLarge, format!("the body has more than {MAX_BODY} bytes"));
+    let kind = request
+        .headers()
+        .get(header::CONTENT_TYPE)
+        .and_then(|v| v.to_str().ok())
+        .unwrap_or_default()
+        .to_owned();
+    let declared = request
+        .headers()
+        .get(header::CONTENT_LENGTH)
+        .and_then(|v| v.to_str().ok()?.parse::<usize>().ok());
+    let too_large = || {
+        Fault::new(
+            Code::TooLarge,
+            format!("the body has more than {MAX_BODY} bytes"),
+        )
+    };
     if declared.is_some_and(|n| n > MAX_BODY) {
         return Err(too_large());
     }
@@ -186,12 +280,27 @@ async fn read_body(request: Request) -> Result<Value, Fault> {
     if bytes.is_empty() {
         return Ok(json!({}));
     }
-    let media = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    if media != "application/json" && !(media.starts_with("application/") && media.ends_with("+json")) {
-        return Err(Fault::new(Code::UnsupportedMediaType, format!("the content type is {media:?}"))
-            .hint("send the body as application/json"));
+    let media = kind
+        .split(';')
+        .next()
+        .unwrap_or_default()
+        .trim()
+        .to_ascii_lowercase();
+    if media != "application/json"
+        && !(media.starts_with("application/") && media.ends_with("+json"))
+    {
+        return Err(Fault::new(
+            Code::UnsupportedMediaType,
+            format!("the content type is {media:?}"),
+        )
+        .hint("send the body as application/json"));
     }
-    serde_json::from_slice(&bytes).map_err(|e| Fault::new(Code::MalformedJson, format!("the body is not readable: {e}")))
+    serde_json::from_slice(&bytes).map_err(|e| {
+        Fault::new(
+            Code::MalformedJson,
+            format!("the body is not readable: {e}"),
+        )
+    })
 }
 
 fn read_query(query: Option<&str>, known: &[Param]) -> Result<Map<String, Value>, Fault> {
@@ -199,7 +308,9 @@ fn read_query(query: Option<&str>, known: &[Param]) -> Result<Map<String, Value>
         .map_err(|_| Fault::new(Code::MalformedRequest, "the query string is not readable"))?;
     let mut out = Map::new();
     for (name, value) in pairs {
-        let Some(param) = known.iter().find(|p| p.name == name) else { continue };
+        let Some(param) = known.iter().find(|p| p.name == name) else {
+            continue;
+        };
         let bad = |what: &str| Fault::invalid(format!("{name} is {value:?}, not {what}"));
         let typed = match param.kind {
             ParamKind::Text => json!(value),
@@ -219,39 +330,78 @@ fn read_query(query: Option<&str>, known: &[Param]) -> Result<Map<String, Value>
 fn path_value(name: &str, value: &str) -> Result<Value, Fault> {
     let unknown = || Fault::not_found("object");
     match name {
-        "version" => value.parse::<i32>().map(|n| json!(n)).map_err(|_| unknown()),
-        _ => value.parse::<Uuid>().map(|id| json!(id)).map_err(|_| unknown()),
+        "version" => value
+            .parse::<i32>()
+            .map(|n| json!(n))
+            .map_err(|_| unknown()),
+        _ => value
+            .parse::<Uuid>()
+            .map(|id| json!(id))
+            .map_err(|_| unknown()),
     }
 }
 
 async fn readyz(gw: &Gateway) -> Response {
     let id = new_id();
-    match gw.call::<Value>(Target::Platform("meta", "ready"), None, id, "", &json!({})).await {
+    match gw
+        .call::<Value>(Target::Platform("meta", "ready"), None, id, "", &json!({}))
+        .await
+    {
         Ok(state) => axum::Json(json!({"status": "ready", "core": state})).into_response(),
-        Err(fault) => Problem { fault: Fault { code: Code::Unavailable, ..fault }, request_id: id }.into_response(),
+        Err(fault) => Problem {
+            fault: Fault {
+                code: Code::Unavailable,
+                ..fault
+            },
+            request_id: id,
+        }
+        .into_response(),
     }
 }
 
 async fn fallback(request: Request) -> Response {
     let path = request.uri().path();
     if path.starts_with("/api/") || path == "/api" {
-        return problem(request.headers(), Fault::new(Code::NotFound, format!("there is nothing at {path}")));
+        return problem(
+            request.headers(),
+            Fault::new(Code::NotFound, format!("there is nothing at {path}")),
+        );
     }
     match *request.method() {
-        axum::http::Method::GET | axum::http::Method::HEAD => assets::asset(path, request.headers()),
-        _ => problem(request.headers(), Fault::new(Code::MethodNotAllowed, "pages can only be read")),
+        axum::http::Method::GET | axum::http::Method::HEAD => {
+            assets::asset(path, request.headers())
+        }
+        _ => problem(
+            request.headers(),
+            Fault::new(Code::MethodNotAllowed, "pages can only be read"),
+        ),
     }
 }
 
 fn problem(headers: &HeaderMap, fault: Fault) -> Response {
-    Problem { fault, request_id: request_id(headers) }.into_response()
+    Problem {
+        fault,
+        request_id: request_id(headers),
+    }
+    .into_response()
 }
 
 async fn harden(mut response: Response<Body>) -> Response<Body> {
     let headers = response.headers_mut();
-    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(CSP));
-    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    headers.insert(
+        header::X_CONTENT_TYPE_OPTIONS,
+        HeaderValue::from_static("nosniff"),
+    );
+    headers.insert(
+        header::REFERRER_POLICY,
+        HeaderValue::from_static("no-referrer"),
+    );
+    headers.insert(
+        header::CONTENT_SECURITY_POLICY,
+        HeaderValue::from_static(CSP),
+    );
+    headers
+        .entry(header::CACHE_CONTROL)
+        .or_insert(HeaderValue::from_static("no-store"));
     response
 }

@@ -31,9 +31,23 @@ use crate::auth::Caller;
 use crate::call::{TURN_TIMEOUT, Target, address, payload, read_reply};
 use crate::problem::bus_fault;
 
-const HEARTBEAT: Duration = Duration::from_secs(15);
-/// A stream ends after this long; the client resumes it.
-const LONGEST: Duration = Duration::from_secs(250);
+/// How patient streams are.
+#[derive(Debug, Clone, Copy)]
+pub struct StreamTimes {
+    /// A comment is sent after this long without an event.
+    pub heartbeat: Duration,
+    /// A stream that is silent ends after this long; the client resumes it.
+    pub longest: Duration,
+}
+
+impl Default for StreamTimes {
+    fn default() -> Self {
+        Self {
+            heartbeat: Duration::from_secs(15),
+            longest: Duration::from_secs(250),
+        }
+    }
+}
 
 /// On whose behalf a stream reads.
 pub(crate) struct Asker {
@@ -54,30 +68,48 @@ impl Asker {
 
 /// The last seq a client has: the header, or the query parameter for clients that cannot set one.
 pub(crate) fn last_event_id(headers: &HeaderMap, query: Option<&str>) -> Result<u32, Fault> {
-    let header = headers.get("last-event-id").and_then(|v| v.to_str().ok()).map(str::to_owned);
+    let header = headers
+        .get("last-event-id")
+        .and_then(|v| v.to_str().ok())
+        .map(str::to_owned);
     let text = header.or_else(|| {
         let pairs: Vec<(String, String)> = serde_urlencoded::from_str(query?).ok()?;
-        pairs.into_iter().find(|(name, _)| name == "last_event_id").map(|(_, value)| value)
+        pairs
+            .into_iter()
+            .find(|(name, _)| name == "last_event_id")
+            .map(|(_, value)| value)
     });
     match text.as_deref().map(str::trim) {
         None | Some("") => Ok(0),
-        Some(t) => t.parse().map_err(|_| Fault::invalid(format!("the last event id is {t:?}, not a number"))),
+        Some(t) => t
+            .parse()
+            .map_err(|_| Fault::invalid(format!("the last event id is {t:?}, not a number"))),
     }
 }
 
 /// Starts a turn and streams it. Faults before the message was saved are answered as plain problems.
-pub(crate) async fn turn(asker: Asker, operation: &Operation, mut body: Value) -> Result<Response, Fault> {
+pub(crate) async fn turn(
+    asker: Asker,
+    operation: &Operation,
+    mut body: Value,
+) -> Result<Response, Fault> {
     let turn_id = new_id();
     let conversation_id = uuid_of(&body, "conversation_id")?;
     body["turn_id"] = json!(turn_id);
     let mut reader = Reader::open(asker, conversation_id, turn_id, 0).await?;
     let asker = reader.asker.clone();
     let actor = asker.caller.as_ref().map(|c| &c.actor);
-    let (subject, headers) =
-        address(asker.target(operation.entity, operation.op), actor, asker.request_id, &asker.origin)?;
+    let (subject, headers) = address(
+        asker.target(operation.entity, operation.op),
+        actor,
+        asker.request_id,
+        &asker.origin,
+    )?;
     let (bus, payload) = (asker.gw.bus.clone(), payload(&body)?);
-    let mut reply: BoxFuture<'static, Result<Message, BusError>> =
-        Box::pin(async move { bus.request(subject.as_str(), headers, payload, TURN_TIMEOUT).await });
+    let mut reply: BoxFuture<'static, Result<Message, BusError>> = Box::pin(async move {
+        bus.request(subject.as_str(), headers, payload, TURN_TIMEOUT)
+            .await
+    });
     tokio::select! {
         // An event that is there already goes before the reply that follows it.
         biased;
@@ -98,7 +130,10 @@ pub(crate) async fn turn(asker: Asker, operation: &Operation, mut body: Value) -
 
 /// Streams a turn from after the seq that the client has.
 pub(crate) async fn attach(asker: Asker, body: Value, after: u32) -> Result<Response, Fault> {
-    let (conversation_id, turn_id) = (uuid_of(&body, "conversation_id")?, uuid_of(&body, "turn_id")?);
+    let (conversation_id, turn_id) = (
+        uuid_of(&body, "conversation_id")?,
+        uuid_of(&body, "turn_id")?,
+    );
     let mut reader = Reader::open(asker, conversation_id, turn_id, after).await?;
     let page = reader.missed().await?;
     reader.put(page).await;
@@ -138,7 +173,12 @@ struct Progress<'a> {
 }
 
 impl Reader {
-    async fn open(asker: Asker, conversation_id: Uuid, turn_id: Uuid, after: u32) -> Result<Self, Fault> {
+    async fn open(
+        asker: Asker,
+        conversation_id: Uuid,
+        turn_id: Uuid,
+        after: u32,
+    ) -> Result<Self, Fault> {
         let events = asker
             .gw
             .bus
@@ -146,6 +186,7 @@ impl Reader {
             .await
             .map_err(|e| bus_fault(&e))?;
         asker.gw.metrics.streams.inc();
+        let StreamTimes { heartbeat, longest } = asker.gw.times;
         Ok(Self {
             asker: Arc::new(asker),
             conversation_id,
@@ -155,8 +196,8 @@ impl Reader {
             ended: false,
             ready: VecDeque::new(),
             reply: None,
-            heartbeat: Box::pin(tokio::time::sleep(HEARTBEAT)),
-            until: Instant::now() + LONGEST,
+            heartbeat: Box::pin(tokio::time::sleep(heartbeat)),
+            until: Instant::now() + longest,
             quiet: 0,
         })
     }
@@ -169,7 +210,10 @@ impl Reader {
         let mut response = Response::new(Body::from_stream(frames));
         *response.status_mut() = StatusCode::OK;
         let headers = response.headers_mut();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+        headers.insert(
+            header::CONTENT_TYPE,
+            HeaderValue::from_static("text/event-stream"),
+        );
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
         // nginx buffers proxied answers unless told otherwise by the answer itself.
         headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
@@ -208,7 +252,7 @@ impl Reader {
                     if Instant::now() >= self.until {
                         return None;
                     }
-                    self.heartbeat.as_mut().reset(Instant::now() + HEARTBEAT);
+                    self.heartbeat.as_mut().reset(Instant::now() + self.asker.gw.times.heartbeat);
                     self.quiet += 1;
                     // The process that answers may have died in silence.
                     if self.quiet.is_multiple_of(2) {
@@ -261,17 +305,35 @@ impl Reader {
 
     /// Borrows nothing of the reader: its pending reply cannot be shared between threads.
     fn missed(&self) -> impl Future<Output = Result<EventPage, Fault>> + Send + use<> {
-        let ask = TurnEvents { conversation_id: self.conversation_id, turn_id: self.turn_id, after: self.last };
+        let ask = TurnEvents {
+            conversation_id: self.conversation_id,
+            turn_id: self.turn_id,
+            after: self.last,
+        };
         let asker = self.asker.clone();
         async move {
             let actor = asker.caller.as_ref().map(|c| &c.actor);
-            asker.gw.call(asker.target("chat", "turn_events"), actor, asker.request_id, "", &ask).await
+            asker
+                .gw
+                .call(
+                    asker.target("chat", "turn_events"),
+                    actor,
+                    asker.request_id,
+                    "",
+                    &ask,
+                )
+                .await
         }
     }
 
     async fn put(&mut self, mut page: EventPage) {
         loop {
-            for e in page.events.iter().filter(|e| e.seq > self.last).collect::<Vec<_>>() {
+            for e in page
+                .events
+                .iter()
+                .filter(|e| e.seq > self.last)
+                .collect::<Vec<_>>()
+            {
                 self.push(e.seq, &e.event, &e.data.to_string());
             }
             if page.ended {
@@ -293,8 +355,12 @@ impl Reader {
     fn push(&mut self, seq: u32, event: &str, data: &str) {
         self.last = seq;
         self.quiet = 0;
-        self.heartbeat.as_mut().reset(Instant::now() + HEARTBEAT);
-        self.ready.push_back(Bytes::from(format!("id: {seq}\nevent: {event}\ndata: {data}\n\n")));
+        self.heartbeat
+            .as_mut()
+            .reset(Instant::now() + self.asker.gw.times.heartbeat);
+        self.ready.push_back(Bytes::from(format!(
+            "id: {seq}\nevent: {event}\ndata: {data}\n\n"
+        )));
         self.asker.gw.metrics.stream_events.inc();
         if event == "done" {
             self.ended = true;

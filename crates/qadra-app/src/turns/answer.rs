@@ -37,7 +37,12 @@ impl App {
     ) -> Result<qadra_api::Exchange, Fault> {
         let live = begun.live.clone();
         // Known to readers before it can be seen in the database.
-        self.registry.insert(live.clone());
+        if !self.registry.insert(live.clone()) {
+            return Err(Fault::new(
+                Code::Conflict,
+                "there is a turn with that id already",
+            ));
+        }
         let user_saved = std::mem::take(&mut begun.user_saved);
         let saving = async {
             match tx.commit().await {

@@ -231,7 +231,7 @@ impl App {
         let user_saved =
             json!({"turn_id": turn_id, "user_message": user_message, "conversation": conversation});
         Ok(Begun {
-            live: LiveTurn::new(turn_id),
+            live: LiveTurn::new(ctx.tenant_id, turn_id),
             agent,
             user_message,
             history,

@@ -1,4 +1,5 @@
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use qadra_api::{EventPage, StreamEvent};
@@ -15,12 +16,24 @@ pub(crate) struct Registry {
 }
 
 impl Registry {
-    pub(crate) fn insert(&self, turn: Arc<LiveTurn>) {
-        self.lock().insert(turn.id, turn);
+    /// False when a turn of that id is here already, whoever's it is: the id names the progress subject, so a
+    /// second one would speak into the first one's stream.
+    pub(crate) fn insert(&self, turn: Arc<LiveTurn>) -> bool {
+        match self.lock().entry(turn.id) {
+            Entry::Occupied(_) => false,
+            Entry::Vacant(place) => {
+                place.insert(turn);
+                true
+            }
+        }
     }
 
-    pub(crate) fn get(&self, id: Uuid) -> Option<Arc<LiveTurn>> {
-        self.lock().get(&id).cloned()
+    /// The tenant's turn of that id.
+    pub(crate) fn get(&self, tenant_id: Uuid, id: Uuid) -> Option<Arc<LiveTurn>> {
+        self.lock()
+            .get(&id)
+            .filter(|t| t.tenant_id == tenant_id)
+            .cloned()
     }
 
     pub(crate) fn remove(&self, id: Uuid) {
@@ -48,6 +61,7 @@ impl Registry {
 /// One turn and everything its stream has said.
 pub(crate) struct LiveTurn {
     pub(crate) id: Uuid,
+    tenant_id: Uuid,
     pub(crate) cancel: CancellationToken,
     subject: Subject,
     log: Mutex<Log>,
@@ -76,9 +90,10 @@ pub(crate) const ASSISTANT_MESSAGE: &str = "assistant_message";
 const PAGE: usize = 2_000;
 
 impl LiveTurn {
-    pub(crate) fn new(id: Uuid) -> Arc<Self> {
+    pub(crate) fn new(tenant_id: Uuid, id: Uuid) -> Arc<Self> {
         Arc::new(Self {
             id,
+            tenant_id,
             cancel: CancellationToken::new(),
             subject: Subject::progress(id),
             log: Mutex::default(),
@@ -258,7 +273,7 @@ mod tests {
     #[tokio::test]
     async fn nothing_is_said_before_the_message_is_saved_and_all_of_it_after() {
         let bus = InProcess::new();
-        let turn = LiveTurn::new(Uuid::from_u128(7));
+        let turn = LiveTurn::new(Uuid::nil(), Uuid::from_u128(7));
         let mut heard = bus
             .subscribe(Subject::progress(turn.id).as_str())
             .await
@@ -290,5 +305,19 @@ mod tests {
             let m = FlowProgressEvent::from_bytes(&heard.next().await.unwrap().payload).unwrap();
             assert_eq!((m.seq, m.event.as_str()), (seq, event));
         }
+    }
+
+    #[test]
+    fn a_turn_is_its_tenants_and_its_id_is_taken_only_once() {
+        let (a, b) = (Uuid::from_u128(1), Uuid::from_u128(2));
+        let registry = Registry::default();
+        let id = Uuid::from_u128(7);
+        assert!(registry.insert(LiveTurn::new(a, id)));
+        assert!(
+            !registry.insert(LiveTurn::new(b, id)),
+            "another tenant cannot take it over"
+        );
+        assert!(registry.get(a, id).is_some());
+        assert!(registry.get(b, id).is_none());
     }
 }

@@ -65,7 +65,7 @@ mod tests {
     #[tokio::test]
     async fn a_stored_stream_replays_as_it_was_said_from_any_event() {
         let bus = InProcess::new();
-        let turn = LiveTurn::new(Uuid::from_u128(1));
+        let turn = LiveTurn::new(Uuid::nil(), Uuid::from_u128(1));
         let saved = json!({"turn_id": turn.id, "user_message": {"content": "q"}});
         turn.open(&bus, saved.clone()).await;
         for t in ["Zwölf ", "Bären 🐻", " und", " mehr"] {

@@ -19,8 +19,15 @@ use crate::{App, dispatch};
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "ask", rename_all = "snake_case")]
 pub(crate) enum OwnerAsk {
-    Events { turn_id: Uuid, after: u32 },
-    Cancel { turn_id: Uuid },
+    Events {
+        tenant_id: Uuid,
+        turn_id: Uuid,
+        after: u32,
+    },
+    Cancel {
+        tenant_id: Uuid,
+        turn_id: Uuid,
+    },
 }
 
 const OWNER_TIMEOUT: Duration = Duration::from_secs(5);
@@ -45,7 +52,7 @@ impl App {
             .turn_get(r.conversation_id, r.turn_id)
             .await?
             .ok_or_else(no_turn)?;
-        if let Some(live) = self.registry.get(turn.id) {
+        if let Some(live) = self.registry.get(ctx.tenant_id, turn.id) {
             tx.commit().await?;
             return Ok(live.page(r.after));
         }
@@ -56,6 +63,7 @@ impl App {
                     .ask_owner(
                         owner,
                         &OwnerAsk::Events {
+                            tenant_id: ctx.tenant_id,
                             turn_id: turn.id,
                             after: r.after,
                         },
@@ -161,7 +169,7 @@ impl App {
         conversation_id: Uuid,
         turn_id: Uuid,
     ) -> Result<(), Fault> {
-        if let Some(live) = self.registry.get(turn_id) {
+        if let Some(live) = self.registry.get(ctx.tenant_id, turn_id) {
             live.cancel.cancel();
             return Ok(());
         }
@@ -172,7 +180,13 @@ impl App {
             .ok_or_else(missing)?;
         tx.commit().await?;
         if self
-            .ask_owner(owner, &OwnerAsk::Cancel { turn_id })
+            .ask_owner(
+                owner,
+                &OwnerAsk::Cancel {
+                    tenant_id: ctx.tenant_id,
+                    turn_id,
+                },
+            )
             .await
             .is_none()
         {
@@ -212,16 +226,22 @@ impl App {
             Err(fault) => return Reply::error(fault),
         };
         Reply::ok(match ask {
-            OwnerAsk::Events { turn_id, after } => {
-                json!(self.registry.get(turn_id).map(|t| t.page(after)))
+            OwnerAsk::Events {
+                tenant_id,
+                turn_id,
+                after,
+            } => {
+                json!(self.registry.get(tenant_id, turn_id).map(|t| t.page(after)))
             }
-            OwnerAsk::Cancel { turn_id } => match self.registry.get(turn_id) {
-                Some(turn) => {
-                    turn.cancel.cancel();
-                    json!(true)
+            OwnerAsk::Cancel { tenant_id, turn_id } => {
+                match self.registry.get(tenant_id, turn_id) {
+                    Some(turn) => {
+                        turn.cancel.cancel();
+                        json!(true)
+                    }
+                    None => Value::Null,
                 }
-                None => Value::Null,
-            },
+            }
         })
     }
 }

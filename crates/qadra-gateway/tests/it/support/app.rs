@@ -129,7 +129,9 @@ impl TestApp {
     }
 
     pub fn model(&self) -> &ScriptedLlm {
-        self.model.as_ref().expect("the app was started without a scripted model")
+        self.model
+            .as_ref()
+            .expect("the app was started without a scripted model")
     }
 
     pub fn bus(&self) -> &Arc<dyn Bus> {
@@ -157,7 +159,10 @@ impl TestApp {
         .await;
         let tenant_id = of.tenant_id.to_string();
         let session = person
-            .post("/api/auth/switch-tenant", serde_json::json!({"tenant_id": tenant_id}))
+            .post(
+                "/api/auth/switch-tenant",
+                serde_json::json!({"tenant_id": tenant_id}),
+            )
             .await
             .json(200);
         person.with_session(&session)
@@ -182,28 +187,45 @@ impl TestApp {
     async fn process(&self, nats: Option<&str>) -> Process {
         let b = &self.builder;
         let objects = Some(Objects::local(self.objects.path()).expect("an object store"));
-        let bus = async || -> Arc<dyn Bus> {
-            let objects = objects.clone();
-            match nats {
-                Some(url) => {
-                    let options = NatsOptions { objects, pending: b.pending, ..NatsOptions::default() };
-                    Arc::new(Nats::connect(url, options).await.expect("the broker"))
-                }
-                None => {
-                    let options = InProcessOptions { objects, pending: b.pending, ..InProcessOptions::default() };
-                    Arc::new(InProcess::with_options(options))
-                }
+        let (core_bus, gateway_bus): (Arc<dyn Bus>, Arc<dyn Bus>) = match nats {
+            Some(url) => {
+                let options = NatsOptions {
+                    objects,
+                    pending: b.pending,
+                    ..NatsOptions::default()
+                };
+                let connect = async || {
+                    Arc::new(
+                        Nats::connect(url, options.clone())
+                            .await
+                            .expect("the broker"),
+                    )
+                };
+                (connect().await, connect().await)
+            }
+            None => {
+                let options = InProcessOptions {
+                    objects,
+                    pending: b.pending,
+                    ..InProcessOptions::default()
+                };
+                let bus = Arc::new(InProcess::with_options(options));
+                (bus.clone(), bus)
             }
         };
-        let core_bus = bus().await;
-        let gateway_bus = match nats {
-            Some(_) => bus().await,
-            None => core_bus.clone(),
-        };
         let store = Store::open(self.db.options(), 12);
-        let presence = Presence::announce(&self.db.options()).await.expect("a presence");
+        let presence = Presence::announce(&self.db.options())
+            .await
+            .expect("a presence");
         let key = TokenKey::new(SECRET).expect("a token key");
-        let app = App::new(store.clone(), core_bus, self.provider(), key.clone(), b.settings.clone(), &presence);
+        let app = App::new(
+            store.clone(),
+            core_bus,
+            self.provider(),
+            key.clone(),
+            b.settings.clone(),
+            &presence,
+        );
         app.recover_turns().await;
         let core = app.serve().await.expect("the core on the bus");
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
@@ -211,11 +233,20 @@ impl TestApp {
         let stop = CancellationToken::new();
         let gateway = Gateway::with_times(gateway_bus.clone(), key, b.times);
         tokio::spawn(gateway.serve(listener, stop.clone()));
-        Process { url, bus: gateway_bus, store, core: Some(core), stop, _presence: presence }
+        Process {
+            url,
+            bus: gateway_bus,
+            store,
+            core: Some(core),
+            stop,
+            _presence: presence,
+        }
     }
 
     fn provider(&self) -> Arc<dyn LlmProvider> {
-        let Some(model) = &self.model else { return Arc::new(Builtin) };
+        let Some(model) = &self.model else {
+            return Arc::new(Builtin);
+        };
         qadra_llm::build(ProviderConfig {
             base_url: Some(model.openai_url()),
             api_key: Some(Secret::from("sk-test")),

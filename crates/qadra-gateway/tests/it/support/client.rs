@@ -52,15 +52,28 @@ impl Client {
     /// Makes an account with a tenant of its own.
     pub async fn registered(&self, name: &str) -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let email = format!("{}-{}@example.org", name.to_lowercase(), NUMBER.fetch_add(1, Ordering::Relaxed));
+        let email = format!(
+            "{}-{}@example.org",
+            name.to_lowercase(),
+            NUMBER.fetch_add(1, Ordering::Relaxed)
+        );
         let account = json!({"email": email, "password": PASSWORD, "name": name, "tenant_name": format!("{name} Ltd")});
         let session = self.post("/api/auth/register", account).await.json(201);
-        Self { email, ..self.with_session(&session) }
+        Self {
+            email,
+            ..self.with_session(&session)
+        }
     }
 
     /// The same person with the tokens of a session.
     pub fn with_session(&self, session: &Value) -> Self {
-        let text = |pointer: &str| session.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let text = |pointer: &str| {
+            session
+                .pointer(pointer)
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+                .to_owned()
+        };
         Self {
             tenant_id: text("/tenant/id"),
             user_id: text("/user/id"),
@@ -78,15 +91,23 @@ impl Client {
     }
 
     pub fn with_header(&self, name: &'static str, value: &str) -> Self {
-        Self { credential: Some((name, value.to_owned())), ..self.clone() }
+        Self {
+            credential: Some((name, value.to_owned())),
+            ..self.clone()
+        }
     }
 
     pub fn at(&self, base: &str) -> Self {
-        Self { base: base.to_owned(), ..self.clone() }
+        Self {
+            base: base.to_owned(),
+            ..self.clone()
+        }
     }
 
     pub fn token(&self) -> &str {
-        self.credential.as_ref().map_or("", |(_, value)| value.trim_start_matches("Bearer "))
+        self.credential
+            .as_ref()
+            .map_or("", |(_, value)| value.trim_start_matches("Bearer "))
     }
 
     pub fn request(&self, method: &str, path: &str) -> RequestBuilder {
@@ -102,10 +123,23 @@ impl Client {
         soon("an answer", async {
             let request = request.build().expect("a request");
             let what = format!("{} {}", request.method(), request.url().path());
-            let response = self.http.execute(request).await.unwrap_or_else(|e| panic!("{what}: {e:?}"));
+            let response = self
+                .http
+                .execute(request)
+                .await
+                .unwrap_or_else(|e| panic!("{what}: {e:?}"));
             let (status, headers) = (response.status().as_u16(), response.headers().clone());
-            let body = response.bytes().await.unwrap_or_else(|e| panic!("{what}: {e:?}")).to_vec();
-            Answer { status, headers, body, what }
+            let body = response
+                .bytes()
+                .await
+                .unwrap_or_else(|e| panic!("{what}: {e:?}"))
+                .to_vec();
+            Answer {
+                status,
+                headers,
+                body,
+                what,
+            }
         })
         .await
     }
@@ -137,7 +171,11 @@ impl Client {
 
     /// A new turn as events.
     pub async fn stream(&self, path: &str, body: Value) -> Sse {
-        let response = soon("the head of a stream", self.request("POST", path).json(&body).send()).await;
+        let response = soon(
+            "the head of a stream",
+            self.request("POST", path).json(&body).send(),
+        )
+        .await;
         Sse::new(response.expect("a response"))
     }
 
@@ -148,13 +186,21 @@ impl Client {
         if after > 0 {
             request = request.header("last-event-id", after.to_string());
         }
-        Sse::new(soon("the head of a stream", request.send()).await.expect("a response"))
+        Sse::new(
+            soon("the head of a stream", request.send())
+                .await
+                .expect("a response"),
+        )
     }
 
     /// The id of one of the ready-made agents.
     pub async fn agent(&self, name: &str) -> String {
         let agents = self.get("/api/agents?limit=100").await.json(200);
-        let found = agents["items"].as_array().into_iter().flatten().find(|a| a["name"] == name);
+        let found = agents["items"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .find(|a| a["name"] == name);
         id(found.unwrap_or_else(|| panic!("no agent {name}")))
     }
 
@@ -165,19 +211,25 @@ impl Client {
     /// A finished turn: `{user_message, assistant_message, conversation}`.
     pub async fn say(&self, conversation: &str, agent: &str, content: &str) -> Value {
         let path = format!("/api/conversations/{conversation}/messages");
-        self.post(&path, json!({"agent_id": agent, "content": content})).await.json(200)
+        self.post(&path, json!({"agent_id": agent, "content": content}))
+            .await
+            .json(200)
     }
 
     /// A new turn as events.
     pub async fn say_streamed(&self, conversation: &str, agent: &str, content: &str) -> Sse {
         let path = format!("/api/conversations/{conversation}/messages/stream");
-        self.stream(&path, json!({"agent_id": agent, "content": content})).await
+        self.stream(&path, json!({"agent_id": agent, "content": content}))
+            .await
     }
 
     /// The active branch, oldest first.
     pub async fn messages(&self, conversation: &str) -> Vec<Value> {
         let path = format!("/api/conversations/{conversation}/messages?limit=100");
-        self.get(&path).await.json(200)["items"].as_array().cloned().unwrap_or_default()
+        self.get(&path).await.json(200)["items"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default()
     }
 
     pub async fn fact(&self, subject: &str, predicate: &str, object: Value) -> Value {
@@ -187,24 +239,38 @@ impl Client {
 }
 
 pub fn id(of: &Value) -> String {
-    of["id"].as_str().unwrap_or_else(|| panic!("no id in {of}")).to_owned()
+    of["id"]
+        .as_str()
+        .unwrap_or_else(|| panic!("no id in {of}"))
+        .to_owned()
 }
 
 impl Answer {
     pub fn new(status: u16, headers: HeaderMap, body: Vec<u8>) -> Self {
-        Self { status, headers, body, what: "a stream".to_owned() }
+        Self {
+            status,
+            headers,
+            body,
+            what: "a stream".to_owned(),
+        }
     }
 
     /// The body, after the status has been checked.
     #[track_caller]
     pub fn json(&self, status: u16) -> Value {
         assert_eq!(self.status, status, "{}: {}", self.what, self.text());
-        serde_json::from_slice(&self.body).unwrap_or_else(|_| panic!("{}: no JSON: {}", self.what, self.text()))
+        serde_json::from_slice(&self.body)
+            .unwrap_or_else(|_| panic!("{}: no JSON: {}", self.what, self.text()))
     }
 
     #[track_caller]
     pub fn empty(&self, status: u16) {
-        assert_eq!((self.status, self.text().as_str()), (status, ""), "{}", self.what);
+        assert_eq!(
+            (self.status, self.text().as_str()),
+            (status, ""),
+            "{}",
+            self.what
+        );
     }
 
     /// A complete problem document with this status and code.
@@ -212,20 +278,45 @@ impl Answer {
     pub fn problem(&self, status: u16, code: &str) -> Value {
         let body = self.json(status);
         assert_eq!(body["code"], code, "{}: {body}", self.what);
-        assert_eq!(self.header("content-type"), "application/problem+json", "{}", self.what);
+        assert_eq!(
+            self.header("content-type"),
+            "application/problem+json",
+            "{}",
+            self.what
+        );
         assert_eq!(body["status"], status, "{body}");
         assert_eq!(body["type"], format!("urn:qadra:error:{code}"), "{body}");
         for field in ["title", "detail", "request_id"] {
-            assert!(body[field].as_str().is_some_and(|text| !text.is_empty()), "{}: no {field}: {body}", self.what);
+            assert!(
+                body[field].as_str().is_some_and(|text| !text.is_empty()),
+                "{}: no {field}: {body}",
+                self.what
+            );
         }
-        let known = ["type", "title", "status", "code", "detail", "hint", "request_id"];
-        let odd: Vec<_> = body.as_object().into_iter().flatten().filter(|(k, _)| !known.contains(&k.as_str())).collect();
+        let known = [
+            "type",
+            "title",
+            "status",
+            "code",
+            "detail",
+            "hint",
+            "request_id",
+        ];
+        let odd: Vec<_> = body
+            .as_object()
+            .into_iter()
+            .flatten()
+            .filter(|(k, _)| !known.contains(&k.as_str()))
+            .collect();
         assert!(odd.is_empty(), "{odd:?}");
         body
     }
 
     pub fn header(&self, name: &str) -> &str {
-        self.headers.get(name).and_then(|v| v.to_str().ok()).unwrap_or_default()
+        self.headers
+            .get(name)
+            .and_then(|v| v.to_str().ok())
+            .unwrap_or_default()
     }
 
     pub fn text(&self) -> String {

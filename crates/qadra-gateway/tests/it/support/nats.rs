@@ -22,7 +22,10 @@ impl NatsServer {
         let mut log = BufReader::new(child.stderr.take().expect("stderr is piped")).lines();
         let mut address = None;
         loop {
-            let line = log.next().expect("nats-server ended at its start").expect("its log can be read");
+            let line = log
+                .next()
+                .expect("nats-server ended at its start")
+                .expect("its log can be read");
             if let Some((_, it)) = line.split_once("Listening for client connections on ") {
                 address = Some(it.trim().to_owned());
             }
@@ -32,7 +35,10 @@ impl NatsServer {
         }
         // Read on, or a full pipe would stop the broker.
         std::thread::spawn(move || log.for_each(drop));
-        Self { child, address: address.expect("nats-server names its address") }
+        Self {
+            child,
+            address: address.expect("nats-server names its address"),
+        }
     }
 
     pub fn url(&self) -> String {

@@ -9,8 +9,14 @@ pub struct Rows {
 
 impl Rows {
     pub async fn connect(options: PgConnectOptions) -> Self {
-        let connection = options.application_name("test").connect().await.expect("the test database");
-        Self { connection: Mutex::new(connection) }
+        let connection = options
+            .application_name("test")
+            .connect()
+            .await
+            .expect("the test database");
+        Self {
+            connection: Mutex::new(connection),
+        }
     }
 
     pub async fn run(&self, sql: &str) {
@@ -22,7 +28,9 @@ impl Rows {
     /// The first column of the only row.
     pub async fn number(&self, sql: &str) -> i64 {
         let mut connection = self.connection.lock().await;
-        let value = sqlx::query_scalar(AssertSqlSafe(sql.to_owned())).fetch_one(&mut *connection).await;
+        let value = sqlx::query_scalar(AssertSqlSafe(sql.to_owned()))
+            .fetch_one(&mut *connection)
+            .await;
         value.unwrap_or_else(|e| panic!("{sql}: {e}"))
     }
 
@@ -30,7 +38,13 @@ impl Rows {
         let mut connection = self.connection.lock().await;
         let rows = connection.fetch_all(AssertSqlSafe(sql.to_owned())).await;
         let rows = rows.unwrap_or_else(|e| panic!("{sql}: {e}"));
-        rows.iter().map(|r| r.try_get::<Option<String>, _>(0).expect("text").unwrap_or_default()).collect()
+        rows.iter()
+            .map(|r| {
+                r.try_get::<Option<String>, _>(0)
+                    .expect("text")
+                    .unwrap_or_default()
+            })
+            .collect()
     }
 
     /// How many rows each table has, as one text to compare.
@@ -41,7 +55,8 @@ impl Rows {
     /// Everything that a tenant's tables hold of it, as one text to compare.
     pub async fn of_tenant(&self, tenant_id: &str) -> String {
         let all = "md5(coalesce(string_agg(t::text, ';' ORDER BY t::text), ''))";
-        self.each_table(all, &format!("tenant_id = '{tenant_id}'")).await
+        self.each_table(all, &format!("tenant_id = '{tenant_id}'"))
+            .await
     }
 
     async fn each_table(&self, what: &str, only: &str) -> String {
@@ -54,7 +69,9 @@ impl Rows {
         assert!(tables.len() > 10, "{tables:?}");
         let mut out = String::new();
         for table in tables {
-            let value = self.texts(&format!("SELECT ({what}) FROM {table} t WHERE {only}")).await;
+            let value = self
+                .texts(&format!("SELECT ({what}) FROM {table} t WHERE {only}"))
+                .await;
             out.push_str(&format!("{table} {}\n", value.concat()));
         }
         out

@@ -20,7 +20,12 @@ pub struct Event {
 
 impl Sse {
     pub fn new(response: reqwest::Response) -> Self {
-        Self { response, buffer: String::new(), bytes: vec![], comments: vec![] }
+        Self {
+            response,
+            buffer: String::new(),
+            bytes: vec![],
+            comments: vec![],
+        }
     }
 
     pub fn status(&self) -> u16 {
@@ -28,13 +33,20 @@ impl Sse {
     }
 
     pub fn header(&self, name: &str) -> &str {
-        self.response.headers().get(name).and_then(|v| v.to_str().ok()).unwrap_or_default()
+        self.response
+            .headers()
+            .get(name)
+            .and_then(|v| v.to_str().ok())
+            .unwrap_or_default()
     }
 
     /// The answer of a request that did not become a stream.
     pub async fn problem(self, status: u16, code: &str) -> Value {
         let (got, headers) = (self.status(), self.response.headers().clone());
-        let body = soon("a whole answer", self.response.bytes()).await.expect("a body").to_vec();
+        let body = soon("a whole answer", self.response.bytes())
+            .await
+            .expect("a body")
+            .to_vec();
         Answer::new(got, headers, body).problem(status, code)
     }
 
@@ -51,7 +63,11 @@ impl Sse {
                     }
                 }
                 if !self.fill().await {
-                    assert!(self.buffer.is_empty(), "the stream broke off in {:?}", self.buffer);
+                    assert!(
+                        self.buffer.is_empty(),
+                        "the stream broke off in {:?}",
+                        self.buffer
+                    );
                     return None;
                 }
             }
@@ -82,7 +98,10 @@ impl Sse {
     pub async fn until(&mut self, name: &str) -> Vec<Event> {
         let mut events = vec![];
         loop {
-            let event = self.next().await.unwrap_or_else(|| panic!("no {name} in {:?}", names(&events)));
+            let event = self
+                .next()
+                .await
+                .unwrap_or_else(|| panic!("no {name} in {:?}", names(&events)));
             let last = event.name == name;
             events.push(event);
             if last {
@@ -107,7 +126,9 @@ impl Sse {
     }
 
     async fn fill(&mut self) -> bool {
-        let Some(chunk) = self.response.chunk().await.expect("the stream goes on") else { return false };
+        let Some(chunk) = self.response.chunk().await.expect("the stream goes on") else {
+            return false;
+        };
         self.bytes.extend_from_slice(&chunk);
         // A chunk may end within a character.
         let whole = match std::str::from_utf8(&self.bytes) {
@@ -116,7 +137,8 @@ impl Sse {
         };
         let rest = self.bytes.split_off(whole);
         let whole = std::mem::replace(&mut self.bytes, rest);
-        self.buffer.push_str(std::str::from_utf8(&whole).expect("checked above"));
+        self.buffer
+            .push_str(std::str::from_utf8(&whole).expect("checked above"));
         true
     }
 
@@ -142,7 +164,9 @@ impl Sse {
 /// The text that the tokens among `events` make.
 pub fn deltas(events: &[Event]) -> String {
     let tokens = events.iter().filter(|e| e.name == "token");
-    tokens.map(|e| e.data["delta"].as_str().expect("a delta")).collect()
+    tokens
+        .map(|e| e.data["delta"].as_str().expect("a delta"))
+        .collect()
 }
 
 pub fn names(events: &[Event]) -> Vec<&str> {
