@@ -16,7 +16,7 @@ const SIBLINGS: &[&str] = &[
 fn allowed(name: &str) -> Option<Vec<&'static str>> {
     let with = |more: &[&'static str]| [SIBLINGS, &["qadra-types"], more].concat();
     Some(match name {
-        "qadra-types" | "xtask" => vec![],
+        "qadra-types" | "xtask" | "ud" => vec![],
         n if SIBLINGS.contains(&n) => vec!["qadra-types"],
         "qadra-app" => with(&[]),
         // The gateway reaches the core over the bus alone; of the use cases it knows how tokens are checked.
