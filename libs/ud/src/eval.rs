@@ -60,8 +60,7 @@ pub fn with_gold_words(parser: &Parser, gold: &[Block]) -> Scores {
 /// Parses the text of each paragraph of `gold`, words and sentences found by the parser.
 pub fn with_raw_text(parser: &Parser, gold: &[Block]) -> Scores {
     let mut tally = Tally::default();
-    for paragraphs in documents(gold) {
-        let (text, words) = paragraphs;
+    for (text, words) in documents(gold) {
         let compact = compact_offsets(&text);
         let system: Vec<Vec<Word>> = parser
             .parse(&text)
@@ -177,6 +176,12 @@ fn documents(gold: &[Block]) -> Vec<(String, Vec<Vec<Word>>)> {
         *at = end;
     }
     all.into_iter().map(|(t, s, _)| (t, s)).collect()
+}
+
+/// The whole text of a treebank, as the raw-text score reads it.
+pub fn raw_text(gold: &[Block]) -> String {
+    let texts: Vec<String> = documents(gold).into_iter().map(|(text, _)| text).collect();
+    texts.join("\n\n")
 }
 
 /// The sentence as it was written, from forms and `SpaceAfter=No`.

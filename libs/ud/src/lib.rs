@@ -15,6 +15,7 @@ mod sentence;
 mod split;
 mod tokenize;
 pub mod train;
+mod words;
 
 pub use model::ModelError;
 pub use parser::{LONGEST_TREE, Parser};

@@ -38,6 +38,20 @@ impl Parser {
     /// A model as `ud-train` writes it.
     pub fn from_bytes(bytes: &[u8]) -> Result<Parser, ModelError> {
         let mut bytes = Bytes(bytes);
+        let mut parser = Parser::network(&mut bytes)?;
+        parser.lemmas = Lemmas::read(&mut bytes)?;
+        parser.splitter = Splitter::read(&mut bytes)?;
+        Ok(parser)
+    }
+
+    /// How many bytes of a model come before the lemma rules.
+    pub(crate) fn length_of_network(model: &[u8]) -> Result<usize, ModelError> {
+        let mut bytes = Bytes(model);
+        Parser::network(&mut bytes)?;
+        Ok(model.len() - bytes.0.len())
+    }
+
+    fn network(bytes: &mut Bytes<'_>) -> Result<Parser, ModelError> {
         if bytes.take(MAGIC.len())? != MAGIC {
             return Err(ModelError::Magic);
         }
@@ -57,7 +71,7 @@ impl Parser {
             .iter()
             .position(|r| &**r == "root")
             .ok_or(ModelError::Malformed("the relations"))?;
-        let network = Network::read(&mut bytes)?;
+        let network = Network::read(bytes)?;
         let shape = network.shape;
         if (shape.words, shape.tags, shape.relations) != (words.len(), tags.len(), relations.len())
             || relations.len() < 2
@@ -71,8 +85,8 @@ impl Parser {
             root,
             fallback: "dep".into(),
             network,
-            lemmas: Lemmas::read(&mut bytes)?,
-            splitter: Splitter::read(&mut bytes)?,
+            lemmas: Lemmas::default(),
+            splitter: Splitter::default(),
         })
     }
 

@@ -1,4 +1,5 @@
 //! `ud-train [options] --out MODEL [--dev FILE] TRAIN…`: CoNLL-U in, a model out, a log on standard output.
+//! With `--network OLD`, the network of an older model is kept and only what is counted is learned anew.
 
 use std::fs::File;
 use std::io::{BufReader, Write};
@@ -10,7 +11,7 @@ use ud::{Parser, eval};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut options = Options::default();
-    let (mut out, mut dev, mut files) = (None, None, Vec::new());
+    let (mut out, mut dev, mut network, mut files) = (None, None, None, Vec::new());
     let mut arguments = std::env::args().skip(1);
     while let Some(name) = arguments.next() {
         let Some(option) = name.strip_prefix("--") else {
@@ -21,6 +22,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         match option {
             "out" => out = Some(value),
             "dev" => dev = Some(value),
+            "network" => network = Some(value),
             "seed" => options.seed = value.parse()?,
             "epochs" => options.epochs = value.parse()?,
             "batch" => options.batch = value.parse()?,
@@ -37,6 +39,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         blocks.extend(read(file)?);
     }
     let dev = dev.map(|file| read(&file)).transpose()?.unwrap_or_default();
+    if let Some(from) = network {
+        let model = std::fs::read(&from).map_err(|e| format!("reading {from}: {e}"))?;
+        std::fs::write(out, train::retrain_rules(&blocks, &model, options.seed)?)?;
+        return Ok(());
+    }
     println!("{options:?}, {} sentences", blocks.len());
     let start = Instant::now();
     let model = train::train(&blocks, &options, |p, model| {

@@ -1,5 +1,6 @@
 //! Learns a model from sentences of a treebank. The same sentences, options and seed give the same bytes.
 
+mod boundaries;
 mod lemmas;
 mod matrix;
 mod network;
@@ -9,8 +10,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::conllu::Block;
 use crate::features::{spelling, word_key};
-use crate::model::{MAGIC, Output};
+use crate::model::{MAGIC, ModelError, Output};
 use crate::net::Shape;
+use crate::parser::Parser;
 use crate::sentence::Upos;
 
 use network::{Dropout, Example, Loss, Network};
@@ -60,8 +62,8 @@ pub fn train(
     mut report: impl FnMut(Progress, &dyn Fn() -> Vec<u8>),
 ) -> Vec<u8> {
     let inventory = Inventory::of(blocks);
-    let rest = rules(blocks, &inventory);
     let mut random = Random(options.seed);
+    let rest = rules(blocks, &inventory, &mut random.clone());
     let shape = Shape {
         words: inventory.words.len(),
         word_dim: 96,
@@ -116,6 +118,20 @@ pub fn train(
     file(&inventory, &network, &rest)
 }
 
+/// `model` with its network as it is, and lemma rules and sentence boundaries learned anew from `blocks`.
+pub fn retrain_rules(blocks: &[Block], model: &[u8], seed: u64) -> Result<Vec<u8>, ModelError> {
+    let inventory = Inventory::of(blocks);
+    let mut header = Output(MAGIC.to_vec());
+    inventory.write(&mut header);
+    if !model.starts_with(&header.0) {
+        return Err(ModelError::Malformed("words, tags or relations of another treebank"));
+    }
+    let kept = Parser::length_of_network(model)?;
+    let mut out = model[..kept].to_vec();
+    out.extend(rules(blocks, &inventory, &mut Random(seed)).0);
+    Ok(out)
+}
+
 /// Up over the first 300 steps, then down to zero in a straight line.
 fn schedule(step: usize, steps: usize) -> f32 {
     let up = step as f32 / 300.0;
@@ -133,13 +149,14 @@ fn file(inventory: &Inventory, network: &Network, rest: &Output) -> Vec<u8> {
 }
 
 /// The sections that are counted rather than trained by gradient: lemma rules, sentence boundaries.
-fn rules(blocks: &[Block], inventory: &Inventory) -> Output {
+fn rules(blocks: &[Block], inventory: &Inventory, random: &mut Random) -> Output {
     let mut out = Output::default();
     let words = blocks.iter().flat_map(Block::words).filter_map(|r| {
         let tag = inventory.tag(&r.upos, &r.feats)?;
         (r.lemma != "_" || r.form == "_").then_some((r.form.as_str(), tag as usize, r.lemma.as_str()))
     });
     lemmas::learn(words, inventory.tags.len(), &mut out);
+    boundaries::learn(blocks, 8, random, &mut out);
     out
 }
 

@@ -734,7 +734,7 @@ mod tests {
         net.learn(&example(), NONE, 1.0, &mut Random(1));
         let mut gradients: Vec<Vec<f32>> = Vec::new();
         net.dense(|w| gradients.push(w.g.clone()));
-        let step = 2e-3f32;
+        let step = 5e-4f32;
         for (which, gradient) in gradients.iter().enumerate() {
             for at in (0..gradient.len()).step_by(gradient.len() / 7 + 1) {
                 let mut shifted = |by: f32| {
