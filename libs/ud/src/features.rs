@@ -96,13 +96,6 @@ impl Hash {
         self.0 = (self.0 ^ u64::from(value)).wrapping_mul(0x0100_0000_01b3);
     }
 
-    pub(crate) fn add_str(&mut self, text: &str) {
-        for b in text.bytes() {
-            self.add(u32::from(b));
-        }
-        self.add(0x1_0000);
-    }
-
     pub(crate) fn finish(self) -> u64 {
         let h = (self.0 ^ (self.0 >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         h >> 20

@@ -6,7 +6,7 @@ use crate::decode;
 use crate::features::word_key;
 use crate::lemma::Lemmas;
 use crate::model::{Bytes, MAGIC, ModelError};
-use crate::net::{LabelBuffer, Network, Scratch};
+use crate::net::{Network, Scratch};
 use crate::sentence::{Multiword, Sentence, Token, Upos};
 use crate::split::Splitter;
 use crate::tokenize::{self, Piece};
@@ -172,7 +172,8 @@ impl Parser {
             token.lemma = self.lemmas.lemma(&token.form, tag);
         }
         let heads = decode::tree(&analysis.arcs, n);
-        let mut buffer = LabelBuffer::default();
+        self.network.relations(&heads, scratch);
+        let analysis = &scratch.analysis;
         for (d, &head) in heads.iter().enumerate() {
             let row = &analysis.arcs[d * (n + 1)..(d + 1) * (n + 1)];
             let rival = row
@@ -185,8 +186,9 @@ impl Parser {
             let relation = if head == 0 {
                 self.root
             } else {
-                self.network.relations(analysis, d, head, &mut buffer);
-                let (relation, lead) = best_two(&buffer.scores, self.root);
+                let count = self.relations.len();
+                let scores = &analysis.relations[d * count..(d + 1) * count];
+                let (relation, lead) = best_two(scores, self.root);
                 margin = margin.min(lead);
                 relation
             };

@@ -1,3 +1,5 @@
+use wide::{i16x8, i32x4};
+
 use crate::features;
 use crate::model::{Bytes, ModelError, Output};
 
@@ -70,6 +72,8 @@ pub(crate) struct Analysis {
     pub(crate) tags: Vec<f32>,
     /// `n` rows of `n + 1` head scores, the root first.
     pub(crate) arcs: Vec<f32>,
+    /// `n` rows of one score per relation, once heads are chosen.
+    pub(crate) relations: Vec<f32>,
     label_dependent: Vec<f32>,
     label_head: Vec<f32>,
 }
@@ -142,31 +146,25 @@ impl Network {
         s.hidden = head;
     }
 
-    /// Relation scores of one word under a head (0 is the root), one per relation.
-    pub(crate) fn relations(
-        &self,
-        analysis: &Analysis,
-        word: usize,
-        head: usize,
-        buffer: &mut LabelBuffer,
-    ) {
+    /// Relation scores of every word under its head (0 is the root): one row per word.
+    pub(crate) fn relations(&self, heads: &[usize], s: &mut Scratch) {
         let width = self.shape.label;
-        let row = |m: &Vec<f32>, i: usize| m[i * width..(i + 1) * width].to_vec();
-        let dependent = row(&analysis.label_dependent, word);
-        let head = match head {
-            0 => self.label_root.clone(),
-            h => row(&analysis.label_head, h - 1),
-        };
-        quantise(&head, width, &mut buffer.quantised, &mut buffer.scale);
-        self.label
-            .apply(&buffer.quantised, &buffer.scale, &mut buffer.products);
-        buffer.scores.clear();
-        buffer.scores.extend(
-            buffer
-                .products
-                .chunks_exact(width)
-                .map(|p| dot(p, &dependent)),
-        );
+        let analysis = &mut s.analysis;
+        s.input.clear();
+        for &head in heads {
+            s.input.extend_from_slice(match head {
+                0 => &self.label_root,
+                h => &analysis.label_head[(h - 1) * width..h * width],
+            });
+        }
+        quantise(&s.input, width, &mut s.quantised, &mut s.scales);
+        self.label.apply(&s.quantised, &s.scales, &mut s.gates);
+        analysis.relations.clear();
+        let dependents = analysis.label_dependent.chunks_exact(width);
+        for (products, dependent) in s.gates.chunks_exact(width * self.shape.relations).zip(dependents) {
+            let scores = products.chunks_exact(width).map(|p| dot(p, dependent));
+            analysis.relations.extend(scores);
+        }
     }
 
     pub(crate) fn read(bytes: &mut Bytes<'_>) -> Result<Self, ModelError> {
@@ -227,15 +225,6 @@ impl Network {
     }
 }
 
-/// Buffers for [`Network::relations`]; `scores` is the answer.
-#[derive(Debug, Default)]
-pub(crate) struct LabelBuffer {
-    quantised: Vec<i16>,
-    scale: Vec<f32>,
-    products: Vec<f32>,
-    pub(crate) scores: Vec<f32>,
-}
-
 impl Direction {
     /// Writes the hidden states into this direction's half of each row of `out`.
     #[expect(clippy::too_many_arguments, reason = "one call site, all of it one layer's state")]
@@ -259,15 +248,25 @@ impl Direction {
             for (z, x) in z.iter_mut().zip(&gates[t * 4 * h..(t + 1) * 4 * h]) {
                 *z += x;
             }
-            let (i, rest) = z.split_at_mut(h);
-            let (f, rest) = rest.split_at_mut(h);
-            let (o, g) = rest.split_at_mut(h);
+            let (sigmoids, squashed) = z.split_at_mut(3 * h);
+            for x in sigmoids.iter_mut() {
+                *x = sigmoid(*x);
+            }
+            for x in squashed.iter_mut() {
+                *x = tanh(*x);
+            }
+            let (i, rest) = sigmoids.split_at(h);
+            let (f, o) = rest.split_at(h);
+            for (((cell, i), f), g) in cell.iter_mut().zip(i).zip(f).zip(squashed.iter()) {
+                *cell = f * *cell + i * g;
+            }
             let offset = t * 2 * h + if backwards { h } else { 0 };
             let out = &mut out[offset..offset + h];
-            for k in 0..h {
-                cell[k] = sigmoid(f[k]) * cell[k] + sigmoid(i[k]) * tanh(g[k]);
-                out[k] = sigmoid(o[k]) * tanh(cell[k]);
-                state[k] = round(out[k] * ACTIVATION_MAX);
+            for ((out, cell), o) in out.iter_mut().zip(&cell).zip(o) {
+                *out = o * tanh(*cell);
+            }
+            for (state, out) in state.iter_mut().zip(out.iter()) {
+                *state = round(out * ACTIVATION_MAX);
             }
         }
     }
@@ -278,24 +277,69 @@ impl Affine {
         self.scales.len()
     }
 
-    /// Maps each row of `input`; `out` is replaced.
+    /// Maps each row of `input`; `out` is replaced. Weights are the outer loop, so that they pass the cache
+    /// once per sentence.
     fn apply(&self, input: &[i16], scales: &[f32], out: &mut Vec<f32>) {
         let outputs = self.outputs();
         out.clear();
         out.resize(scales.len() * outputs, 0.0);
-        for (r, weights) in self.weights.chunks_exact(self.cols).enumerate() {
-            let (scale, bias) = (self.scales[r], self.bias[r]);
-            for (t, x) in input.chunks_exact(self.cols).enumerate() {
-                out[t * outputs + r] = integer_dot(weights, x) as f32 * (scale * scales[t]) + bias;
+        let mut first = 0;
+        for block in self.weights.chunks(4 * self.cols) {
+            let rows = block.len() / self.cols;
+            let mut pairs = input.chunks_exact(2 * self.cols);
+            let mut t = 0;
+            for pair in &mut pairs {
+                let (x, y) = pair.split_at(self.cols);
+                let sums = if rows == 4 {
+                    four_dots(block, [x, y])
+                } else {
+                    few_dots(block, [x, y])
+                };
+                for sums in sums {
+                    let at = t * outputs + first;
+                    for (out, sum) in out[at..at + rows].iter_mut().zip(sums) {
+                        *out = sum as f32;
+                    }
+                    t += 1;
+                }
             }
+            let x = pairs.remainder();
+            if !x.is_empty() {
+                let [sums] = if rows == 4 {
+                    four_dots(block, [x])
+                } else {
+                    few_dots(block, [x])
+                };
+                let at = t * outputs + first;
+                for (out, sum) in out[at..at + rows].iter_mut().zip(sums) {
+                    *out = sum as f32;
+                }
+            }
+            first += rows;
+        }
+        for (out, scale) in out.chunks_exact_mut(outputs).zip(scales) {
+            self.finish(*scale, out);
+        }
+    }
+
+    fn finish(&self, x_scale: f32, out: &mut [f32]) {
+        for ((out, scale), bias) in out.iter_mut().zip(&self.scales).zip(&self.bias) {
+            *out = *out * (scale * x_scale) + bias;
         }
     }
 
     fn apply_one(&self, x: &[i16], x_scale: f32, out: &mut [f32]) {
-        let rows = self.weights.chunks_exact(self.cols);
-        for (((out, w), scale), bias) in out.iter_mut().zip(rows).zip(&self.scales).zip(&self.bias) {
-            *out = integer_dot(w, x) as f32 * (scale * x_scale) + bias;
+        for (out, block) in out.chunks_mut(4).zip(self.weights.chunks(4 * self.cols)) {
+            let [sums] = if out.len() == 4 {
+                four_dots(block, [x])
+            } else {
+                few_dots(block, [x])
+            };
+            for (out, sum) in out.iter_mut().zip(sums) {
+                *out = sum as f32;
+            }
         }
+        self.finish(x_scale, out);
     }
 
     fn read(bytes: &mut Bytes<'_>, rows: usize, cols: usize) -> Result<Self, ModelError> {
@@ -396,12 +440,50 @@ fn round(x: f32) -> i16 {
     (x + if x < 0.0 { -0.5 } else { 0.5 }) as i32 as i16
 }
 
-/// Compiles to multiply-add of 16-bit pairs.
+/// Products of the four rows, which lie one after the other in `rows`, with each of `xs`.
 #[inline(always)]
+fn four_dots<const N: usize>(rows: &[i16], xs: [&[i16]; N]) -> [[i32; 4]; N] {
+    let cols = rows.len() / 4;
+    let chunks = cols / 8;
+    let lanes = |row: usize| rows[row * cols..(row + 1) * cols].as_chunks::<8>().0[..chunks].iter();
+    let mut xs_lanes = xs.map(|x| x[..cols].as_chunks::<8>().0[..chunks].iter());
+    let mut sums = [[i32x4::ZERO; 4]; N];
+    for (((a, b), c), d) in lanes(0).zip(lanes(1)).zip(lanes(2)).zip(lanes(3)) {
+        let w = [a, b, c, d].map(|w| i16x8::new(*w));
+        for (sums, x) in sums.iter_mut().zip(&mut xs_lanes) {
+            let Some(x) = x.next() else { continue };
+            let x = i16x8::new(*x);
+            for (sum, w) in sums.iter_mut().zip(w) {
+                *sum += w.dot(x);
+            }
+        }
+    }
+    let mut totals = sums.map(|sums| sums.map(|sum| sum.reduce_add()));
+    if chunks * 8 < cols {
+        for (totals, x) in totals.iter_mut().zip(xs) {
+            for (row, total) in totals.iter_mut().enumerate() {
+                let w = &rows[row * cols + chunks * 8..(row + 1) * cols];
+                *total += integer_dot(w, &x[chunks * 8..]);
+            }
+        }
+    }
+    totals
+}
+
+/// The same for fewer rows than four.
+fn few_dots<const N: usize>(rows: &[i16], xs: [&[i16]; N]) -> [[i32; 4]; N] {
+    xs.map(|x| {
+        let mut sums = [0; 4];
+        for (sum, row) in sums.iter_mut().zip(rows.chunks_exact(x.len())) {
+            *sum = integer_dot(row, x);
+        }
+        sums
+    })
+}
+
 fn integer_dot(a: &[i16], b: &[i16]) -> i32 {
-    a.iter()
-        .zip(b)
-        .fold(0i32, |sum, (&a, &b)| sum.wrapping_add(i32::from(a).wrapping_mul(i32::from(b))))
+    let products = a.iter().zip(b).map(|(&a, &b)| i32::from(a) * i32::from(b));
+    products.sum()
 }
 
 /// Sums in eight lanes, so that the order of additions is fixed and vectorisable.

@@ -7,7 +7,7 @@
 mod infer;
 mod math;
 
-pub(crate) use infer::{Analysis, LabelBuffer, Network, Scratch, write_affine, write_table};
+pub(crate) use infer::{Network, Scratch, write_affine, write_table};
 pub(crate) use math::{exp, sigmoid, tanh};
 
 /// Sizes of a network; a model file begins with them.
