@@ -166,9 +166,7 @@ pub fn write<'a>(
 impl Block {
     /// The syntactic words, without ranges and empty nodes.
     pub fn words(&self) -> impl Iterator<Item = &Row> {
-        self.rows
-            .iter()
-            .filter(|r| matches!(r.id, RowId::Word(_)))
+        self.rows.iter().filter(|r| matches!(r.id, RowId::Word(_)))
     }
 
     /// The value of a `# key = value` comment.
@@ -272,19 +270,7 @@ fn malformed(line: usize, what: impl Into<String>) -> ConlluError {
 
 fn row(text: &str, line: usize) -> Result<Row, ConlluError> {
     let columns: Vec<&str> = text.split('\t').collect();
-    let [
-        id,
-        form,
-        lemma,
-        upos,
-        xpos,
-        feats,
-        head,
-        deprel,
-        deps,
-        misc,
-    ] = columns[..]
-    else {
+    let [id, form, lemma, upos, xpos, feats, head, deprel, deps, misc] = columns[..] else {
         return Err(malformed(
             line,
             format!("expected 10 columns, found {}", columns.len()),
@@ -334,7 +320,10 @@ fn check(block: &Block, first_line: usize) -> Result<(), ConlluError> {
         let line = first_line + i;
         match row.id {
             RowId::Word(n) if n != last + 1 => {
-                return Err(malformed(line, format!("expected word {}, found {n}", last + 1)));
+                return Err(malformed(
+                    line,
+                    format!("expected word {}, found {n}", last + 1),
+                ));
             }
             RowId::Word(n) => last = n,
             RowId::Range(a, b) => {
@@ -344,7 +333,10 @@ fn check(block: &Block, first_line: usize) -> Result<(), ConlluError> {
                 covered = b;
             }
             RowId::Empty(a, _) if a != last => {
-                return Err(malformed(line, format!("empty node {} does not fit here", row.id)));
+                return Err(malformed(
+                    line,
+                    format!("empty node {} does not fit here", row.id),
+                ));
             }
             RowId::Empty(..) => {}
         }
@@ -388,7 +380,8 @@ mod tests {
 
     #[test]
     fn windows_line_ends_and_a_missing_last_blank_line_are_read() {
-        let text = "1\tGo\tgo\tVERB\t_\t_\t0\troot\t_\t_\r\n\r\n\r\n1\tGo\tgo\tVERB\t_\t_\t0\troot\t_\t_";
+        let text =
+            "1\tGo\tgo\tVERB\t_\t_\t0\troot\t_\t_\r\n\r\n\r\n1\tGo\tgo\tVERB\t_\t_\t0\troot\t_\t_";
         assert_eq!(read(text.as_bytes()).unwrap().len(), 2);
     }
 
@@ -423,7 +416,10 @@ mod tests {
             fails(&format!("# c\n2-3\tx\t_\t_\t_\t_\t_\t_\t_\t_\n{good}")),
             "CoNLL-U line 2: range 2-3 does not fit here"
         );
-        assert_eq!(fails("# c\n\n"), "CoNLL-U line 2: comments without a sentence");
+        assert_eq!(
+            fails("# c\n\n"),
+            "CoNLL-U line 2: comments without a sentence"
+        );
         assert_eq!(
             fails(&format!("{good}# late\n")),
             "CoNLL-U line 2: comment inside a sentence"

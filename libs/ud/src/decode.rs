@@ -15,7 +15,9 @@ pub(crate) fn tree(scores: &[f32], n: usize) -> Vec<usize> {
     }
     // With every root arc this much dearer, an optimum has one of them: from a tree with two, hanging one
     // of the two below the other gains more than any other arc can lose.
-    let spread = scores.iter().fold(1.0, |m: f64, s| m.max(f64::from(s.abs())));
+    let spread = scores
+        .iter()
+        .fold(1.0, |m: f64, s| m.max(f64::from(s.abs())));
     let penalty = 4.0 * spread * width as f64;
     let mut matrix = vec![f64::NEG_INFINITY; width * width];
     for d in 1..width {

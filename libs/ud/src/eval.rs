@@ -75,6 +75,31 @@ pub fn with_raw_text(parser: &Parser, gold: &[Block]) -> Scores {
     tally.scores()
 }
 
+/// How far a margin can be trusted: for each lower bound in `bounds` (ascending), the arcs from there to the
+/// next bound, and the share of them that have the right head and relation. Gold words; punctuation left out.
+pub fn by_margin(parser: &Parser, gold: &[Block], bounds: &[f32]) -> Vec<(f32, usize, f64)> {
+    let mut counts = vec![(0usize, 0usize); bounds.len()];
+    for block in gold {
+        let sentence = parser.parse_words(block.words().map(|r| r.form.as_str()));
+        for (token, row) in sentence.tokens.iter().zip(block.words()) {
+            let bound = bounds.iter().rposition(|b| token.margin >= *b);
+            let Some(i) = bound.filter(|_| row.upos != "PUNCT") else {
+                continue;
+            };
+            let universal = row.deprel.split(':').next().unwrap_or_default();
+            let right = row.head == Some(token.head as u32) && universal == token.relation();
+            counts[i].0 += 1;
+            counts[i].1 += usize::from(right);
+        }
+    }
+    let share = |(n, right): (usize, usize)| right as f64 / n.max(1) as f64;
+    bounds
+        .iter()
+        .zip(counts)
+        .map(|(bound, c)| (*bound, c.0, share(c)))
+        .collect()
+}
+
 /// A word with its place among the characters that are not white space, as the shared task aligned words.
 struct Word {
     start: usize,
@@ -140,7 +165,13 @@ fn gold_words(block: &Block, from: usize) -> (Vec<Word>, usize) {
                 }
             },
         };
-        let plain = |s: &str| if s == "_" { String::new() } else { s.to_string() };
+        let plain = |s: &str| {
+            if s == "_" {
+                String::new()
+            } else {
+                s.to_string()
+            }
+        };
         words.push(Word {
             start,
             end,
@@ -320,7 +351,11 @@ fn flatten(sentences: &[Vec<Word>]) -> Vec<(&Word, Option<usize>)> {
     let mut all = Vec::new();
     for sentence in sentences {
         let base = all.len();
-        all.extend(sentence.iter().map(|w| (w, w.head.checked_sub(1).map(|h| base + h))));
+        all.extend(
+            sentence
+                .iter()
+                .map(|w| (w, w.head.checked_sub(1).map(|h| base + h))),
+        );
     }
     all
 }

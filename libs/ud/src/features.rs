@@ -6,7 +6,12 @@ const LOOK: usize = 24;
 /// Folds what the vocabulary does not tell apart: case, digits, typographic quotes, addresses.
 pub(crate) fn word_key(form: &str) -> String {
     if looks_like_address(form) {
-        return if form.contains('@') { "<mail>" } else { "<url>" }.to_string();
+        return if form.contains('@') {
+            "<mail>"
+        } else {
+            "<url>"
+        }
+        .to_string();
     }
     let mut key = String::with_capacity(form.len().min(4 * LOOK));
     for c in form.chars().take(LOOK * 2) {
@@ -25,8 +30,7 @@ pub(crate) fn looks_like_address(form: &str) -> bool {
     let Some(head) = form.get(..form.len().min(4)) else {
         return false;
     };
-    head.eq_ignore_ascii_case("http")
-        && form.contains("://")
+    head.eq_ignore_ascii_case("http") && form.contains("://")
         || head.eq_ignore_ascii_case("www.") && form.len() > 4
         || form.len() > 4
             && form

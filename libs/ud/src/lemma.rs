@@ -31,7 +31,11 @@ impl Edit {
     /// What turns `form` into `lemma`; `None` for words so long that no rule is wanted.
     pub(crate) fn between(form: &str, lemma: &str) -> Option<Edit> {
         let keep_case = lemma.chars().any(char::is_uppercase);
-        let form = if keep_case { form.to_string() } else { form.to_lowercase() };
+        let form = if keep_case {
+            form.to_string()
+        } else {
+            form.to_lowercase()
+        };
         let shared = form
             .chars()
             .zip(lemma.chars())
@@ -45,12 +49,20 @@ impl Edit {
     }
 
     pub(crate) fn apply(&self, form: &str) -> String {
-        let mut word = if self.keep_case { form.to_string() } else { form.to_lowercase() };
+        let mut word = if self.keep_case {
+            form.to_string()
+        } else {
+            form.to_lowercase()
+        };
         for _ in 0..self.cut {
             word.pop();
         }
         word.push_str(&self.add);
-        if word.is_empty() { form.to_string() } else { word }
+        if word.is_empty() {
+            form.to_string()
+        } else {
+            word
+        }
     }
 }
 
@@ -58,8 +70,11 @@ impl Edit {
 pub(crate) fn endings(form: &str) -> impl Iterator<Item = String> {
     let tail: Vec<char> = form.chars().rev().take(LONGEST * 4).collect();
     let lower: Vec<char> = tail.iter().rev().flat_map(|c| c.to_lowercase()).collect();
-    let whole = (form.chars().nth(LONGEST * 4).is_none())
-        .then(|| std::iter::once(WHOLE).chain(lower.iter().copied()).collect());
+    let whole = (form.chars().nth(LONGEST * 4).is_none()).then(|| {
+        std::iter::once(WHOLE)
+            .chain(lower.iter().copied())
+            .collect()
+    });
     let longest = lower.len().min(LONGEST);
     whole.into_iter().chain(
         (0..=longest)
@@ -142,7 +157,10 @@ mod tests {
 
     #[test]
     fn endings_go_from_the_whole_word_to_nothing() {
-        assert_eq!(endings("Its").collect::<Vec<_>>(), ["^its", "its", "ts", "s", ""]);
+        assert_eq!(
+            endings("Its").collect::<Vec<_>>(),
+            ["^its", "its", "ts", "s", ""]
+        );
         assert_eq!(endings("").collect::<Vec<_>>(), ["^", ""]);
     }
 }

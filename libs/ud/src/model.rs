@@ -38,8 +38,12 @@ impl<'a> Bytes<'a> {
 
     pub(crate) fn f32s(&mut self, n: usize) -> Result<Vec<f32>, ModelError> {
         let bytes = self.take(n.checked_mul(4).ok_or(ModelError::Truncated)?)?;
-        let values = bytes.as_chunks::<4>().0.iter();
-        Ok(values.map(|b| f32::from_le_bytes(*b)).collect())
+        let chunks = bytes.as_chunks::<4>().0.iter();
+        let values: Vec<f32> = chunks.map(|b| f32::from_le_bytes(*b)).collect();
+        match values.iter().all(|v| v.is_finite()) {
+            true => Ok(values),
+            false => Err(ModelError::Malformed("a number")),
+        }
     }
 
     pub(crate) fn i16s(&mut self, n: usize) -> Result<Vec<i16>, ModelError> {

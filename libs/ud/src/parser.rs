@@ -99,8 +99,7 @@ impl Parser {
             .collect()
     }
 
-    /// Tokens of each sentence of `text`, without tags and tree: faster where only boundaries matter.
-    pub(crate) fn split<'a>(&self, text: &'a str) -> Vec<Vec<Piece<'a>>> {
+    fn split<'a>(&self, text: &'a str) -> Vec<Vec<Piece<'a>>> {
         self.splitter.sentences(text, tokenize::tokenize(text))
     }
 
@@ -160,7 +159,13 @@ impl Parser {
         let n = part.len();
         let words = part.iter().map(|&i| {
             let form = tokens[i].form.as_str();
-            (self.words.get(word_key(form).as_str()).copied().unwrap_or(0), form)
+            (
+                self.words
+                    .get(word_key(form).as_str())
+                    .copied()
+                    .unwrap_or(0),
+                form,
+            )
         });
         self.network.analyse(words, scratch);
         let analysis = &scratch.analysis;
@@ -182,7 +187,11 @@ impl Parser {
                 .filter(|&(h, _)| h != head && h != d + 1)
                 .fold(f32::NEG_INFINITY, |m, (_, s)| m.max(*s));
             // The only word of a sentence has no rival: nothing could be clearer.
-            let mut margin = if n == 1 { f32::INFINITY } else { row[head] - rival };
+            let mut margin = if n == 1 {
+                f32::INFINITY
+            } else {
+                row[head] - rival
+            };
             let relation = if head == 0 {
                 self.root
             } else {

@@ -15,7 +15,7 @@ pub(crate) struct Splitter {
 }
 
 /// White space between two words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Gap {
     None,
     Space,
@@ -76,12 +76,16 @@ impl Look {
 
 /// Feature numbers of the gap after word `i`; `since` words of the sentence lie before it.
 pub(crate) fn features(looks: &[Look], i: usize, gap: Gap, since: usize) -> [usize; 16] {
-    let at = |j: Option<usize>| j.and_then(|j| looks.get(j)).copied().unwrap_or(Look::NOTHING);
+    let at = |j: Option<usize>| {
+        j.and_then(|j| looks.get(j))
+            .copied()
+            .unwrap_or(Look::NOTHING)
+    };
     let (a, b) = (at(i.checked_sub(1)), at(Some(i)));
     let (c, d) = (at(Some(i + 1)), at(Some(i + 2)));
     let z = at(i.checked_sub(2));
     let gap = gap as u32;
-    let length = since.min(40).ilog2_or_zero();
+    let length = since.min(40).checked_ilog2().unwrap_or(0);
     // A terminal mark behind closing quotes still ends a sentence.
     let ending = match (b.kind, a.kind) {
         (Kind::Closing, Kind::Terminal) => 9,
@@ -114,16 +118,6 @@ pub(crate) fn features(looks: &[Look], i: usize, gap: Gap, since: usize) -> [usi
     ]
 }
 
-trait Log {
-    fn ilog2_or_zero(self) -> u32;
-}
-
-impl Log for usize {
-    fn ilog2_or_zero(self) -> u32 {
-        self.checked_ilog2().unwrap_or(0)
-    }
-}
-
 pub(crate) fn score(weights: &[f32], features: &[usize]) -> f32 {
     features.iter().map(|&f| weights[f]).sum()
 }
@@ -134,70 +128,45 @@ impl Splitter {
         text: &'a str,
         pieces: Vec<Piece<'a>>,
     ) -> Vec<Vec<Piece<'a>>> {
-        // The model looks past markup, as the parser does.
-        let words: Vec<usize> = (0..pieces.len()).filter(|&i| !pieces[i].markup).collect();
-        let looks: Vec<Look> = words.iter().map(|&i| Look::of(pieces[i].form)).collect();
-        let mut rank = vec![0; pieces.len()];
-        for (r, &i) in words.iter().enumerate() {
-            rank[i] = r;
-        }
-        let mut sentences = Vec::new();
-        let mut sentence: Vec<Piece<'a>> = Vec::new();
-        let mut since = 0;
-        let mut last_word = None;
-        let mut heading = false;
-        let mut pending = Gap::None;
-        for (i, piece) in pieces.into_iter().enumerate() {
-            let gap = sentence
-                .last()
-                .map_or(Gap::None, |p| gap(text, p.span.end, piece.span.start));
-            pending = if (gap as u8) > (pending as u8) { gap } else { pending };
-            let starts_line = matches!(gap, Gap::Line | Gap::Paragraph);
-            let layout = match gap {
-                Gap::Paragraph => true,
-                Gap::Line => heading || item(text, &piece),
-                _ => false,
-            };
-            let inside = sentence.last().is_some_and(|p| {
-                p.part_of.is_some() && p.part_of == piece.part_of
-            });
-            let by_model = !piece.markup
-                && !inside
-                && last_word.is_some_and(|w: usize| {
-                    since >= LONGEST_TREE
-                        || pending != Gap::None
-                            && score(&self.weights, &features(&looks, rank[w], pending, since)) > 0.0
-                        || pending == Gap::None
-                            && score(&self.weights, &features(&looks, rank[w], pending, since)) > 1.0
-                });
-            if !sentence.is_empty() && (layout || by_model) {
-                // Marks right before the word belong to it, not to the sentence before.
-                let keep = sentence
-                    .iter()
-                    .rposition(|p| !p.markup)
-                    .map_or(0, |last| opening_marks(text, &sentence, last + 1));
-                let rest = match layout {
-                    true => Vec::new(),
-                    false => sentence.split_off(keep),
-                };
-                sentences.push(std::mem::replace(&mut sentence, rest));
-                since = 0;
-                last_word = None;
+        let mut starts = layout(text, &pieces);
+        self.predict(text, &pieces, &mut starts);
+        let mut sentences: Vec<Vec<Piece<'a>>> = Vec::new();
+        for (piece, start) in pieces.into_iter().zip(starts) {
+            match sentences.last_mut() {
+                Some(sentence) if !start => sentence.push(piece),
+                _ => sentences.push(vec![piece]),
             }
-            if starts_line || i == 0 || sentence.is_empty() {
-                heading = piece.markup && matches!(piece.form.as_bytes().first(), Some(b'#' | b'|' | b'`' | b'~'));
-            }
-            if !piece.markup {
-                last_word = Some(i);
-                since += 1;
-                pending = Gap::None;
-            }
-            sentence.push(piece);
-        }
-        if !sentence.is_empty() {
-            sentences.push(sentence);
         }
         sentences
+    }
+
+    /// Adds the starts that the model sees between words that layout has not parted. It looks past markup, as
+    /// the parser does.
+    fn predict(&self, text: &str, pieces: &[Piece<'_>], starts: &mut [bool]) {
+        let words: Vec<usize> = (0..pieces.len()).filter(|&i| !pieces[i].markup).collect();
+        let looks: Vec<Look> = words.iter().map(|&i| Look::of(pieces[i].form)).collect();
+        let mut since = 0;
+        for (rank, pair) in words.windows(2).enumerate() {
+            let (a, b) = (pair[0], pair[1]);
+            since += 1;
+            if starts[a + 1..=b].contains(&true) {
+                since = 0;
+                continue;
+            }
+            if pieces[a].part_of.is_some() && pieces[a].part_of == pieces[b].part_of {
+                continue;
+            }
+            let gap = (a..b)
+                .map(|i| gap(text, pieces[i].span.end, pieces[i + 1].span.start))
+                .max()
+                .unwrap_or(Gap::None);
+            let score = score(&self.weights, &features(&looks, rank, gap, since));
+            let needed = if gap == Gap::None { 1.0 } else { 0.0 };
+            if score > needed || since >= LONGEST_TREE {
+                starts[opening(text, pieces, a, b)] = true;
+                since = 0;
+            }
+        }
     }
 
     pub(crate) fn read(bytes: &mut Bytes<'_>) -> Result<Self, ModelError> {
@@ -213,23 +182,31 @@ impl Splitter {
     }
 }
 
-/// Where the marks begin that stand before a word rather than after one, from `from` on.
-fn opening_marks(text: &str, sentence: &[Piece<'_>], from: usize) -> usize {
-    let mut at = sentence.len();
-    while at > from {
-        let start = sentence[at - 1].span.start;
-        let free = text[..start].chars().next_back().is_none_or(char::is_whitespace);
-        let glued = at < sentence.len() && sentence[at - 1].span.end == sentence[at].span.start;
-        if !free && !glued && at < sentence.len() {
-            break;
+/// Which pieces start a sentence because of where they stand on the page.
+fn layout(text: &str, pieces: &[Piece<'_>]) -> Vec<bool> {
+    let mut starts = Vec::with_capacity(pieces.len());
+    let mut closed_line = false;
+    for (i, piece) in pieces.iter().enumerate() {
+        let gap = match i {
+            0 => Gap::Paragraph,
+            _ => gap(text, pieces[i - 1].span.end, piece.span.start),
+        };
+        let new_line = gap >= Gap::Line;
+        starts.push(gap == Gap::Paragraph || new_line && (closed_line || item(text, piece)));
+        if new_line {
+            let first = piece.form.as_bytes().first();
+            closed_line = piece.markup && matches!(first, Some(b'#' | b'|' | b'`' | b'~'));
         }
-        if !free && at == sentence.len() {
-            // Right behind the word before: a closing mark.
-            break;
-        }
-        at -= 1;
     }
-    at
+    starts
+}
+
+/// Where a sentence starts that has `b` as its first word and follows the word `a`: marks that touch `a` belong
+/// to `a`, the others to `b`.
+fn opening(text: &str, pieces: &[Piece<'_>], a: usize, b: usize) -> usize {
+    (a + 1..b)
+        .find(|&i| gap(text, pieces[i - 1].span.end, pieces[i].span.start) != Gap::None)
+        .unwrap_or(b)
 }
 
 fn gap(text: &str, from: usize, to: usize) -> Gap {
@@ -248,7 +225,10 @@ fn item(text: &str, piece: &Piece<'_>) -> bool {
     let mut next = rest.chars();
     match piece.form {
         "-" | "*" | "+" | "•" | "–" | "·" | "▪" => next.next() == Some(' '),
-        form if piece.markup => matches!(form.as_bytes().first(), Some(b'#' | b'|' | b'`' | b'~' | b'-' | b'=')),
+        form if piece.markup => matches!(
+            form.as_bytes().first(),
+            Some(b'#' | b'|' | b'`' | b'~' | b'-' | b'=')
+        ),
         form => {
             form.len() <= 3
                 && form.bytes().all(|b| b.is_ascii_digit())

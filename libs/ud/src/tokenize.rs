@@ -210,7 +210,9 @@ impl<'a> Scanner<'a> {
                 }
                 let before = self.before();
                 let opens = before.is_none_or(|x| x.is_whitespace() || is_opening(x) || is_mark(x))
-                    && self.is(end, |x| x.is_alphanumeric() || is_opening(x) || is_mark(x) || x == '$');
+                    && self.is(end, |x| {
+                        x.is_alphanumeric() || is_opening(x) || is_mark(x) || x == '$'
+                    });
                 let closes = before.is_some_and(|x| !x.is_whitespace())
                     && (self.gap(end) || self.is(end, |x| !x.is_alphanumeric()));
                 if !opens && !closes {
@@ -252,7 +254,9 @@ impl<'a> Scanner<'a> {
 
     fn token(&mut self) {
         let Some(c) = self.peek(self.at) else { return };
-        let after_gap = self.before().is_none_or(|x| x.is_whitespace() || is_opening(x));
+        let after_gap = self
+            .before()
+            .is_none_or(|x| x.is_whitespace() || is_opening(x));
         if let Some(end) = self.address() {
             return self.push(end, false);
         }
@@ -288,7 +292,9 @@ impl<'a> Scanner<'a> {
         }
         let scheme = self.run_of(self.at, 12, |x| x.is_ascii_alphanumeric() || x == '+');
         let written = self.slice(scheme, scheme + 3) == "://";
-        let www = self.slice(self.at, self.at + 4).eq_ignore_ascii_case("www.");
+        let www = self
+            .slice(self.at, self.at + 4)
+            .eq_ignore_ascii_case("www.");
         if written || (www && !self.gap(self.at + 4)) {
             return Some(self.url_end(self.at));
         }
@@ -308,7 +314,8 @@ impl<'a> Scanner<'a> {
 
     /// To the next blank, without the punctuation of the sentence around it.
     fn url_end(&self, from: usize) -> usize {
-        let stop = |x: char| x.is_whitespace() || matches!(x, '<' | '>' | '"' | '”' | '“' | '|' | '`');
+        let stop =
+            |x: char| x.is_whitespace() || matches!(x, '<' | '>' | '"' | '”' | '“' | '|' | '`');
         let mut depth = 0usize;
         let mut end = from;
         while let Some(c) = self.peek(end) {
@@ -321,7 +328,12 @@ impl<'a> Scanner<'a> {
             }
             end += 1;
         }
-        let trailing = |x: char| matches!(x, '.' | ',' | ';' | ':' | '!' | '?' | '\'' | '’' | ']' | '*');
+        let trailing = |x: char| {
+            matches!(
+                x,
+                '.' | ',' | ';' | ':' | '!' | '?' | '\'' | '’' | ']' | '*'
+            )
+        };
         while end > from + 1 && self.is(end - 1, trailing) {
             end -= 1;
         }
@@ -380,11 +392,18 @@ impl<'a> Scanner<'a> {
         let end = self.run_of(self.at + 1, 4, char::is_alphabetic);
         let tail = self.slice(self.at + 1, end).to_lowercase();
         let whole = !self.is(end, is_word);
-        if whole && matches!(tail.as_str(), "s" | "m" | "d" | "ll" | "re" | "ve" | "em" | "til" | "cause") {
+        if whole
+            && matches!(
+                tail.as_str(),
+                "s" | "m" | "d" | "ll" | "re" | "ve" | "em" | "til" | "cause"
+            )
+        {
             return self.push(end, false);
         }
         // '90s
-        if self.is(self.at + 1, |x| x.is_ascii_digit()) && self.is(self.at + 2, |x| x.is_ascii_digit()) {
+        if self.is(self.at + 1, |x| x.is_ascii_digit())
+            && self.is(self.at + 2, |x| x.is_ascii_digit())
+        {
             let end = self.run_of(self.at + 1, 3, |x| x.is_ascii_digit() || x == 's');
             if !self.is(end, is_word) {
                 return self.push(end, false);
@@ -411,7 +430,7 @@ impl<'a> Scanner<'a> {
                     true
                 }
                 '-' => {
-                    let prefix = length <= 6
+                    let prefix = length <= 7
                         && KEPT_PREFIXES.contains(&self.slice(start, end).to_lowercase().as_str());
                     if !prefix || !next(char::is_alphanumeric) {
                         break;
@@ -420,8 +439,11 @@ impl<'a> Scanner<'a> {
                 }
                 '&' => last.is_uppercase() && length <= 4 && next(char::is_uppercase),
                 '*' => last.is_lowercase() && next(char::is_lowercase),
+                '@' => last.is_alphabetic() && next(char::is_alphabetic),
                 '/' => {
-                    let two = self.slice(start, (end + 2).min(self.chars.len())).to_lowercase();
+                    let two = self
+                        .slice(start, (end + 2).min(self.chars.len()))
+                        .to_lowercase();
                     let three = self.run_of(end + 1, 4, char::is_alphabetic);
                     let whole = self.slice(start, three).to_lowercase();
                     length <= 2
@@ -479,7 +501,11 @@ impl<'a> Scanner<'a> {
     fn full_stop(&self, start: usize, dot: usize) -> Option<usize> {
         let length = dot - start;
         let after = self.run_of(dot + 1, 24, is_word);
-        let word = if length <= 24 { self.slice(start, dot) } else { "" };
+        let word = if length <= 24 {
+            self.slice(start, dot)
+        } else {
+            ""
+        };
         let lower = word.to_lowercase();
         // v2.0.1
         let digit = |x: char| x.is_ascii_digit();
@@ -487,7 +513,8 @@ impl<'a> Scanner<'a> {
             return Some(dot + 1);
         }
         // U.S., e.g., a.m.: single letters with stops between, the last stop included.
-        let single = length == 1 || self.is(dot.saturating_sub(2), |x| x == '.') && word.contains('.');
+        let single =
+            length == 1 || self.is(dot.saturating_sub(2), |x| x == '.') && word.contains('.');
         if single && after == dot + 2 && self.is(dot + 1, char::is_alphabetic) {
             return Some(dot + 1);
         }
@@ -496,7 +523,8 @@ impl<'a> Scanner<'a> {
         }
         if after > dot + 1 {
             let tail = self.slice(dot + 1, after).to_lowercase();
-            let same_case = !self.is(dot + 1, char::is_uppercase) || word.chars().all(char::is_uppercase);
+            let same_case =
+                !self.is(dot + 1, char::is_uppercase) || word.chars().all(char::is_uppercase);
             let group = self.is(after, |x| x == '.') && self.is(after + 1, char::is_lowercase);
             if same_case && (NAME_ENDINGS.contains(&tail.as_str()) || group || word.contains('.')) {
                 // A host name goes on with its path.
@@ -505,14 +533,21 @@ impl<'a> Scanner<'a> {
                 }
                 return Some(dot + 1);
             }
-            return if ABBREVIATIONS.contains(&lower.as_str()) { Some(dot + 1) } else { None };
+            return if ABBREVIATIONS.contains(&lower.as_str()) {
+                Some(dot + 1)
+            } else {
+                None
+            };
         }
         if self.is(dot + 1, |x| x == '.') {
             return None;
         }
         if ABBREVIATIONS.contains(&lower.as_str()) {
             // These are words too; a stop after them ends the sentence unless a name or number follows.
-            let ambiguous = matches!(lower.as_str(), "no" | "sat" | "sun" | "mon" | "co" | "fig" | "art" | "gen" | "mar");
+            let ambiguous = matches!(
+                lower.as_str(),
+                "no" | "sat" | "sun" | "mon" | "co" | "fig" | "art" | "gen" | "mar"
+            );
             let follows = self.run_of(dot + 1, 2, |x| x == ' ');
             let fits = match lower.as_str() {
                 "no" | "fig" | "art" => self.is(follows, |x| x.is_ascii_digit()),
@@ -524,10 +559,10 @@ impl<'a> Scanner<'a> {
         // An initial: one capital before another capitalised word.
         if length == 1 && word.chars().all(char::is_uppercase) && word != "I" {
             let next = self.run_of(dot + 1, 2, |x| x == ' ');
-            let named = self
-                .pieces
-                .last()
-                .is_none_or(|p| p.form.starts_with(|x: char| x.is_uppercase() || !x.is_alphanumeric()));
+            let named = self.pieces.last().is_none_or(|p| {
+                p.form
+                    .starts_with(|x: char| x.is_uppercase() || !x.is_alphanumeric())
+            });
             if named && self.is(next, char::is_uppercase) {
                 return Some(dot + 1);
             }
@@ -543,7 +578,13 @@ impl<'a> Scanner<'a> {
         let lower: Vec<char> = self
             .slice(start, end)
             .chars()
-            .map(|c| if is_apostrophe(c) { '\'' } else { c.to_lowercase().next().unwrap_or(c) })
+            .map(|c| {
+                if is_apostrophe(c) {
+                    '\''
+                } else {
+                    c.to_lowercase().next().unwrap_or(c)
+                }
+            })
             .collect();
         let word: String = lower.iter().collect();
         if let Some((_, lengths)) = FUSED.iter().find(|(w, _)| *w == word) {
@@ -551,7 +592,13 @@ impl<'a> Scanner<'a> {
             let mut at = start;
             return match shouted {
                 true => Vec::new(),
-                false => lengths.iter().map(|n| { at += n; at }).collect(),
+                false => lengths
+                    .iter()
+                    .map(|n| {
+                        at += n;
+                        at
+                    })
+                    .collect(),
             };
         }
         let mut cuts = Vec::new();
@@ -582,7 +629,9 @@ impl<'a> Scanner<'a> {
         if after_gap {
             for smiley in SMILEYS {
                 let end = self.at + smiley.chars().count();
-                if self.slice(self.at, end.min(self.chars.len())) == *smiley && !self.is(end, char::is_alphanumeric) {
+                if self.slice(self.at, end.min(self.chars.len())) == *smiley
+                    && !self.is(end, char::is_alphanumeric)
+                {
                     return end;
                 }
             }
@@ -595,7 +644,7 @@ impl<'a> Scanner<'a> {
         }
         match c {
             '!' | '?' => self.run_of(self.at, usize::MAX, |x| matches!(x, '!' | '?')),
-            '.' | '-' | '*' | '_' | '=' | '~' | '<' | '>' | '#' | '+' | '…' | '–' | '—' => {
+            '.' | '-' | '*' | '_' | '=' | '~' | '<' | '>' | '#' | '+' | '$' | '…' | '–' | '—' => {
                 self.run_of(self.at, usize::MAX, |x| x == c)
             }
             _ => self.run_of(self.at + 1, 16, |x| {
@@ -606,8 +655,7 @@ impl<'a> Scanner<'a> {
 }
 
 fn is_word(c: char) -> bool {
-    c.is_alphanumeric()
-        || matches!(c, '_' | '\u{ad}' | '\u{200c}' | '\u{300}'..='\u{36f}')
+    c.is_alphanumeric() || matches!(c, '_' | '\u{ad}' | '\u{200c}' | '\u{300}'..='\u{36f}')
 }
 
 fn is_apostrophe(c: char) -> bool {
@@ -631,7 +679,13 @@ mod tests {
     fn check(text: &str, expected: &str) {
         let forms: Vec<String> = tokenize(text)
             .iter()
-            .map(|p| if p.markup { format!("‹{}›", p.form) } else { p.form.to_string() })
+            .map(|p| {
+                if p.markup {
+                    format!("‹{}›", p.form)
+                } else {
+                    p.form.to_string()
+                }
+            })
             .collect();
         assert_eq!(forms.join(" "), expected, "{text:?}");
     }
@@ -639,11 +693,23 @@ mod tests {
     #[test]
     fn clitics_are_words_of_their_own() {
         check("I don't know.", "I do n't know .");
-        check("She’s here; they'll've left", "She ’s here ; they 'll 've left");
-        check("We cannot, can't and won't.", "We can not , ca n't and wo n't .");
-        check("the company's and the owners' shares", "the company 's and the owners ' shares");
+        check(
+            "She’s here; they'll've left",
+            "She ’s here ; they 'll 've left",
+        );
+        check(
+            "We cannot, can't and won't.",
+            "We can not , ca n't and wo n't .",
+        );
+        check(
+            "the company's and the owners' shares",
+            "the company 's and the owners ' shares",
+        );
         check("'the owners' said O'Brien", "' the owners ' said O'Brien");
-        check("I'm gonna go in the 80's and '90s", "I 'm gon na go in the 80's and '90s");
+        check(
+            "I'm gonna go in the 80's and '90s",
+            "I 'm gon na go in the 80's and '90s",
+        );
         check("dont wanna", "do nt wan na");
     }
 
@@ -653,26 +719,50 @@ mod tests {
         let pieces = tokenize(text);
         let surface = pieces[1].part_of.as_ref().unwrap();
         assert_eq!((surface.form, surface.span.clone()), ("don't", 3..8));
-        assert_eq!((pieces[1].span.clone(), pieces[2].span.clone()), (3..5, 5..8));
+        assert_eq!(
+            (pieces[1].span.clone(), pieces[2].span.clone()),
+            (3..5, 5..8)
+        );
         assert!(pieces[0].part_of.is_none());
     }
 
     #[test]
     fn numbers_stay_whole_and_units_stand_apart() {
-        check("$1,200.50 (up 12.5%) in Q3", "$ 1,200.50 ( up 12.5 % ) in Q3");
+        check(
+            "$1,200.50 (up 12.5%) in Q3",
+            "$ 1,200.50 ( up 12.5 % ) in Q3",
+        );
         check("€5M, £20bn or 30 USD", "€ 5 M , £ 20 bn or 30 USD");
-        check("a 15-year, 35mm lens at 5pm", "a 15 - year , 35 mm lens at 5 pm");
-        check("the 20th, 1990s, 10:30, 9/11", "the 20th , 1990s , 10:30 , 9/11");
-        check("2024-03-01 or 11/28/2000, 5-10 days", "2024-03-01 or 11/28/2000 , 5 - 10 days");
-        check("call 713-853-3989 or 646-8420", "call 713-853-3989 or 646-8420");
+        check(
+            "a 15-year, 35mm lens at 5pm",
+            "a 15 - year , 35 mm lens at 5 pm",
+        );
+        check(
+            "the 20th, 1990s, 10:30, 9/11",
+            "the 20th , 1990s , 10:30 , 9/11",
+        );
+        check(
+            "2024-03-01 or 11/28/2000, 5-10 days",
+            "2024-03-01 or 11/28/2000 , 5 - 10 days",
+        );
+        check(
+            "call 713-853-3989 or 646-8420",
+            "call 713-853-3989 or 646-8420",
+        );
         check("fell by -3.5 to .5", "fell by -3.5 to .5");
         check("see #1 and v2.0.1", "see # 1 and v2.0.1");
     }
 
     #[test]
     fn abbreviations_keep_their_stop() {
-        check("Mr. J. Smith of Acme Inc. came.", "Mr. J. Smith of Acme Inc. came .");
-        check("The U.S. and e.g. the U.K. at 5 p.m.", "The U.S. and e.g. the U.K. at 5 p.m.");
+        check(
+            "Mr. J. Smith of Acme Inc. came.",
+            "Mr. J. Smith of Acme Inc. came .",
+        );
+        check(
+            "The U.S. and e.g. the U.K. at 5 p.m.",
+            "The U.S. and e.g. the U.K. at 5 p.m.",
+        );
         check("No. 5 is a no. Go.", "No. 5 is a no . Go .");
         check("Plans A and B.", "Plans A and B .");
         check("It ended.The end", "It ended . The end");
@@ -680,29 +770,56 @@ mod tests {
 
     #[test]
     fn addresses_are_single_words() {
-        check("See https://a.org/b_(c)?d=e#f.", "See https://a.org/b_(c)?d=e#f .");
-        check("(www.enron.com), jeff@enron.com.", "( www.enron.com ) , jeff@enron.com .");
-        check("liquidweb.com/x and report.pdf", "liquidweb.com/x and report.pdf");
-        check("snake_case, PG&E, C++ and AT&T", "snake_case , PG&E , C++ and AT&T");
+        check(
+            "See https://a.org/b_(c)?d=e#f.",
+            "See https://a.org/b_(c)?d=e#f .",
+        );
+        check(
+            "(www.enron.com), jeff@enron.com.",
+            "( www.enron.com ) , jeff@enron.com .",
+        );
+        check(
+            "liquidweb.com/x and report.pdf",
+            "liquidweb.com/x and report.pdf",
+        );
+        check(
+            "snake_case, PG&E, C++ and AT&T",
+            "snake_case , PG&E , C++ and AT&T",
+        );
     }
 
     #[test]
     fn hyphens_and_slashes_part_words() {
-        check("a well-known e-mail and/or re-election w/o", "a well - known e-mail and / or re-election w/o");
+        check(
+            "a well-known e-mail and/or re-election w/o",
+            "a well - known e-mail and / or re-election w/o",
+        );
     }
 
     #[test]
     fn punctuation_runs_stay_together() {
-        check("Well... what?! -- no!!! :)", "Well ... what ?! -- no !!! :)");
+        check(
+            "Well... what?! -- no!!! :)",
+            "Well ... what ?! -- no !!! :)",
+        );
         check("a -> b >= c", "a -> b >= c");
     }
 
     #[test]
     fn markdown_is_set_apart() {
-        check("# Title\n\n**Bold** and `code` here", "‹#› Title ‹**› Bold ‹**› and ‹`› code ‹`› here");
+        check(
+            "# Title\n\n**Bold** and `code` here",
+            "‹#› Title ‹**› Bold ‹**› and ‹`› code ‹`› here",
+        );
         check("- item\n* item", "- item * item");
-        check("see [the docs](https://a.b/c), now", "see ‹[› the docs ‹](https://a.b/c)› , now");
-        check("| a | b |\n|---|:-:|\n| 1 | 2 |", "‹|› a ‹|› b ‹|› ‹|› ‹---› ‹|› ‹:-:› ‹|› ‹|› 1 ‹|› 2 ‹|›");
+        check(
+            "see [the docs](https://a.b/c), now",
+            "see ‹[› the docs ‹](https://a.b/c)› , now",
+        );
+        check(
+            "| a | b |\n|---|:-:|\n| 1 | 2 |",
+            "‹|› a ‹|› b ‹|› ‹|› ‹---› ‹|› ‹:-:› ‹|› ‹|› 1 ‹|› 2 ‹|›",
+        );
         check("```rust\nlet x\n```", "‹```rust› let x ‹```›");
     }
 
@@ -710,7 +827,10 @@ mod tests {
     fn covers(text: &str) {
         let mut at = 0;
         for piece in tokenize(text) {
-            assert!(text[at..piece.span.start].chars().all(char::is_whitespace), "{text:?}");
+            assert!(
+                text[at..piece.span.start].chars().all(char::is_whitespace),
+                "{text:?}"
+            );
             assert_eq!(&text[piece.span.clone()], piece.form);
             assert!(!piece.form.is_empty());
             at = piece.span.end;
@@ -738,8 +858,36 @@ mod tests {
     #[test]
     fn the_work_grows_with_the_text_and_no_faster() {
         for unit in [
-            "a", "a.", "a@", "a-", "a.b@", "[", "[a](", "[a](b", "http://", "www.", "(", "'", "n't", "1-", "1.",
-            "*", "`", "|", "|-", "# ", "_a", ".", "-", "\n", "a\u{300}", "x.y/", "U.", "é", "\u{1f600}", "a b@c ",
+            "a",
+            "a.",
+            "a@",
+            "a-",
+            "a.b@",
+            "[",
+            "[a](",
+            "[a](b",
+            "http://",
+            "www.",
+            "(",
+            "'",
+            "n't",
+            "1-",
+            "1.",
+            "*",
+            "`",
+            "|",
+            "|-",
+            "# ",
+            "_a",
+            ".",
+            "-",
+            "\n",
+            "a\u{300}",
+            "x.y/",
+            "U.",
+            "é",
+            "\u{1f600}",
+            "a b@c ",
         ] {
             let work = |n: usize| {
                 let text = unit.repeat(n);

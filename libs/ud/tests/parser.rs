@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use proptest::prelude::*;
+use ud::conllu::{self, Block};
 use ud::{LONGEST_TREE, Parser, Sentence, Upos};
 
 static PARSER: LazyLock<Parser> = LazyLock::new(|| Parser::embedded().unwrap());
@@ -40,7 +41,11 @@ fn everyday_business_sentences_have_their_trees() {
         }
     }
     assert!(wrong.is_empty(), "missing arcs:\n{}", wrong.join("\n"));
-    assert!(surprises.is_empty(), "now right, drop the mark:\n{}", surprises.join("\n"));
+    assert!(
+        surprises.is_empty(),
+        "now right, drop the mark:\n{}",
+        surprises.join("\n")
+    );
 }
 
 #[test]
@@ -66,7 +71,11 @@ fn tags_lemmas_and_features_of_a_plain_sentence() {
 #[test]
 fn layout_parts_sentences_and_abbreviations_do_not() {
     let text = "# Quarterly report\nDr. Smith of Acme Inc. was paid $5 million. He left.\n\n- First item\n- Second item\n";
-    let starts: Vec<&str> = PARSER.parse(text).iter().map(|s| &text[s.span.clone()]).collect();
+    let starts: Vec<&str> = PARSER
+        .parse(text)
+        .iter()
+        .map(|s| &text[s.span.clone()])
+        .collect();
     assert_eq!(
         starts,
         [
@@ -77,6 +86,31 @@ fn layout_parts_sentences_and_abbreviations_do_not() {
             "- Second item"
         ]
     );
+}
+
+#[test]
+fn conllu_of_a_text_shows_ranges_and_missing_blanks() {
+    let text = "We don't.";
+    let block = Block::from_sentence(&PARSER.parse(text)[0], text);
+    let column =
+        |f: fn(&conllu::Row) -> String| block.rows.iter().map(f).collect::<Vec<_>>().join(" ");
+    assert_eq!(column(|r| r.id.to_string()), "1 2-3 2 3 4");
+    assert_eq!(column(|r| r.form.clone()), "We don't do n't .");
+    assert_eq!(column(|r| r.misc.clone()), "_ SpaceAfter=No _ _ _");
+}
+
+#[test]
+fn annotating_a_block_keeps_its_words_and_ranges() {
+    let text = "We don't.";
+    let mut block = Block::from_sentence(&PARSER.parse(text)[0], text);
+    let before = block.clone();
+    for row in &mut block.rows {
+        row.head = None;
+        row.lemma = "_".into();
+    }
+    let words: Vec<String> = block.words().map(|r| r.form.clone()).collect();
+    block.annotate(&PARSER.parse_words(words.iter().map(String::as_str)));
+    assert_eq!(block, before);
 }
 
 #[test]
@@ -104,7 +138,16 @@ fn a_sentence_longer_than_a_tree_still_has_one_root() {
 fn text_without_words_is_parsed_too() {
     assert!(PARSER.parse("").is_empty());
     assert!(PARSER.parse(" \n\t\u{2003}").is_empty());
-    for text in ["**", "|", "# ", "\u{0}", "\u{301}", "```", "🙂🙂", "日本語のテキスト。"] {
+    for text in [
+        "**",
+        "|",
+        "# ",
+        "\u{0}",
+        "\u{301}",
+        "```",
+        "🙂🙂",
+        "日本語のテキスト。",
+    ] {
         for sentence in PARSER.parse(text) {
             proper(&sentence);
         }
@@ -185,6 +228,15 @@ proptest! {
             "a@b.c ", "http://x.y/z ", "[a](b) ", "| ", "|---|", "!?", "\"", "’", "é", "\u{0}", "1. ", "cannot ", "dogs' ",
         ]), 0..40)) {
         covered(&pieces.concat());
+    }
+
+    #[test]
+    fn any_parse_written_as_conllu_is_read_back(text in any::<String>()) {
+        let blocks: Vec<Block> =
+            PARSER.parse(&text).iter().map(|s| Block::from_sentence(s, &text)).collect();
+        let mut out = Vec::new();
+        conllu::write(&mut out, &blocks).unwrap();
+        prop_assert_eq!(conllu::read(&out[..]).unwrap(), blocks);
     }
 
     #[test]

@@ -8,6 +8,8 @@ use std::time::Instant;
 use ud::conllu::{self, Block};
 use ud::{Parser, eval};
 
+const BOUNDS: [f32; 8] = [f32::NEG_INFINITY, 0.0, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0];
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (mut model, mut parse, mut files) = (None, None, Vec::new());
     let mut arguments = std::env::args().skip(1);
@@ -38,10 +40,17 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("model loaded in {:.1} ms", loaded.as_secs_f64() * 1e3);
     for file in files {
         let open = File::open(&file).map_err(|e| format!("opening {file}: {e}"))?;
-        let gold = conllu::read(BufReader::new(open)).map_err(|e| format!("reading {file}: {e}"))?;
+        let gold =
+            conllu::read(BufReader::new(open)).map_err(|e| format!("reading {file}: {e}"))?;
         println!("{file}");
         println!("  gold words  {}", eval::with_gold_words(&parser, &gold));
         println!("  raw text    {}", eval::with_raw_text(&parser, &gold));
+        for (bound, n, right) in eval::by_margin(&parser, &gold, &BOUNDS) {
+            println!(
+                "  margin from {bound:4}: {n:6} arcs, {:.1} % right",
+                100.0 * right
+            );
+        }
         let text = eval::raw_text(&gold);
         let start = Instant::now();
         let sentences = parser.parse(&text);

@@ -18,7 +18,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             files.push(name);
             continue;
         };
-        let value = arguments.next().ok_or(format!("--{option} needs a value"))?;
+        let value = arguments
+            .next()
+            .ok_or(format!("--{option} needs a value"))?;
         match option {
             "out" => out = Some(value),
             "dev" => dev = Some(value),
@@ -33,7 +35,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             _ => return Err(format!("unknown option --{option}").into()),
         }
     }
-    let out = out.ok_or("usage: ud-train --out MODEL [--dev FILE] [--seed N] [--epochs N] TRAIN…")?;
+    let out =
+        out.ok_or("usage: ud-train --out MODEL [--dev FILE] [--seed N] [--epochs N] TRAIN…")?;
     let mut blocks = Vec::new();
     for file in &files {
         blocks.extend(read(file)?);
@@ -52,15 +55,20 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             p.epoch, p.tag_loss, p.arc_loss, p.relation_loss
         );
         eprintln!("{:.0} s", start.elapsed().as_secs_f64());
+        // What is there can be used if the run is ended early.
+        let model = model();
+        if let Err(e) = std::fs::write(&out, &model) {
+            eprintln!("writing {out}: {e}");
+        }
         if !dev.is_empty()
-            && let Ok(parser) = Parser::from_bytes(&model())
+            && let Ok(parser) = Parser::from_bytes(&model)
         {
             println!("          dev: {}", eval::with_gold_words(&parser, &dev));
         }
         let _ = std::io::stdout().flush();
     });
     println!("{} bytes", model.len());
-    std::fs::write(out, model)?;
+    std::fs::write(&out, model)?;
     Ok(())
 }
 

@@ -8,7 +8,7 @@ use super::{LEAK, Shape, sigmoid, tanh};
 /// A vector is scaled so that its largest entry becomes this.
 const ACTIVATION_MAX: f32 = 2047.0;
 /// A weight row is scaled so that its largest entry becomes this. A sum of 1,024 products stays below 2³¹.
-pub(crate) const WEIGHT_MAX: f32 = 1023.0;
+const WEIGHT_MAX: f32 = 1023.0;
 /// The widest row for which the accumulators cannot overflow.
 const WIDEST: usize = 1024;
 
@@ -80,11 +80,7 @@ pub(crate) struct Analysis {
 
 impl Network {
     /// Tag and arc scores of a sentence: for each word its vocabulary index and its form.
-    pub(crate) fn analyse<'a>(
-        &self,
-        words: impl Iterator<Item = (u32, &'a str)>,
-        s: &mut Scratch,
-    ) {
+    pub(crate) fn analyse<'a>(&self, words: impl Iterator<Item = (u32, &'a str)>, s: &mut Scratch) {
         let shape = &self.shape;
         s.input.clear();
         for (word, form) in words {
@@ -101,7 +97,12 @@ impl Network {
         let n = s.input.len() / shape.input().max(1);
         s.analysis.n = n;
         for (i, layer) in self.layers.iter().enumerate() {
-            quantise(&s.input, shape.layer_input(i), &mut s.quantised, &mut s.scales);
+            quantise(
+                &s.input,
+                shape.layer_input(i),
+                &mut s.quantised,
+                &mut s.scales,
+            );
             s.hidden.clear();
             s.hidden.resize(n * 2 * shape.hidden, 0.0);
             for (d, direction) in layer.iter().enumerate() {
@@ -118,7 +119,8 @@ impl Network {
             std::mem::swap(&mut s.input, &mut s.hidden);
             if i == 0 {
                 quantise(&s.input, 2 * shape.hidden, &mut s.quantised, &mut s.scales);
-                self.tags.apply(&s.quantised, &s.scales, &mut s.analysis.tags);
+                self.tags
+                    .apply(&s.quantised, &s.scales, &mut s.analysis.tags);
             }
         }
         quantise(&s.input, 2 * shape.hidden, &mut s.quantised, &mut s.scales);
@@ -161,7 +163,11 @@ impl Network {
         self.label.apply(&s.quantised, &s.scales, &mut s.gates);
         analysis.relations.clear();
         let dependents = analysis.label_dependent.chunks_exact(width);
-        for (products, dependent) in s.gates.chunks_exact(width * self.shape.relations).zip(dependents) {
+        for (products, dependent) in s
+            .gates
+            .chunks_exact(width * self.shape.relations)
+            .zip(dependents)
+        {
             let scores = products.chunks_exact(width).map(|p| dot(p, dependent));
             analysis.relations.extend(scores);
         }
@@ -191,7 +197,10 @@ impl Network {
             shape.label,
             shape.relations,
         ];
-        if widths.iter().any(|w| !(1..=WIDEST / 2).contains(w)) || shape.words == 0 || shape.buckets == 0 {
+        if widths.iter().any(|w| !(1..=WIDEST / 2).contains(w))
+            || shape.words == 0
+            || shape.buckets == 0
+        {
             return Err(ModelError::Malformed("sizes of the network"));
         }
         let h = shape.hidden;
@@ -227,7 +236,10 @@ impl Network {
 
 impl Direction {
     /// Writes the hidden states into this direction's half of each row of `out`.
-    #[expect(clippy::too_many_arguments, reason = "one call site, all of it one layer's state")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "one call site, all of it one layer's state"
+    )]
     fn run(
         &self,
         n: usize,
@@ -244,7 +256,8 @@ impl Direction {
         let mut z = vec![0.0f32; 4 * h];
         for step in 0..n {
             let t = if backwards { n - 1 - step } else { step };
-            self.recurrent.apply_one(&state, 1.0 / ACTIVATION_MAX, &mut z);
+            self.recurrent
+                .apply_one(&state, 1.0 / ACTIVATION_MAX, &mut z);
             for (z, x) in z.iter_mut().zip(&gates[t * 4 * h..(t + 1) * 4 * h]) {
                 *z += x;
             }
@@ -346,12 +359,17 @@ impl Affine {
         if cols > WIDEST {
             return Err(ModelError::Malformed("width of a layer"));
         }
-        Ok(Affine {
+        let affine = Affine {
             cols,
             scales: bytes.f32s(rows)?,
             bias: bytes.f32s(rows)?,
             weights: bytes.i16s(rows.checked_mul(cols).ok_or(ModelError::Truncated)?)?,
-        })
+        };
+        let limit = WEIGHT_MAX as u16;
+        match affine.weights.iter().all(|w| w.unsigned_abs() <= limit) {
+            true => Ok(affine),
+            false => Err(ModelError::Malformed("a weight")),
+        }
     }
 
     /// Quantises a float matrix of `rows` × `cols`.
@@ -375,7 +393,10 @@ impl Affine {
 impl Table {
     fn add(&self, row: usize, by: f32, out: &mut [f32]) {
         let scale = self.scales[row] * by;
-        for (o, c) in out.iter_mut().zip(&self.cells[row * self.dim..(row + 1) * self.dim]) {
+        for (o, c) in out
+            .iter_mut()
+            .zip(&self.cells[row * self.dim..(row + 1) * self.dim])
+        {
             *o += f32::from(*c) * scale;
         }
     }
@@ -431,7 +452,8 @@ fn quantise(rows: &[f32], width: usize, out: &mut Vec<i16>, scales: &mut Vec<f32
 }
 
 fn largest(row: &[f32]) -> f32 {
-    row.iter().fold(0.0, |m: f32, x| if x.abs() > m { x.abs() } else { m })
+    row.iter()
+        .fold(0.0, |m: f32, x| if x.abs() > m { x.abs() } else { m })
 }
 
 /// To the nearest integer; the argument is below 2²² in size.

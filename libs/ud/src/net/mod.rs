@@ -35,7 +35,11 @@ impl Shape {
 
     /// Width of what layer `i` reads.
     pub(crate) fn layer_input(&self, i: usize) -> usize {
-        if i == 0 { self.input() } else { 2 * self.hidden }
+        if i == 0 {
+            self.input()
+        } else {
+            2 * self.hidden
+        }
     }
 }
 

@@ -37,7 +37,9 @@ pub(super) fn learn<'a>(
     let favourite = |key: &(usize, String)| {
         let counts = &seen[key];
         let total: usize = counts.values().sum();
-        let best = counts.iter().max_by_key(|(edit, n)| (**n, std::cmp::Reverse(**edit)));
+        let best = counts
+            .iter()
+            .max_by_key(|(edit, n)| (**n, std::cmp::Reverse(**edit)));
         best.map(|(edit, n)| (*edit, *n, total))
     };
     let mut rules: Vec<BTreeMap<String, usize>> = vec![BTreeMap::new(); tags];
@@ -56,10 +58,8 @@ pub(super) fn learn<'a>(
             }
         }
     }
-    let rules: Vec<Vec<(String, usize)>> = rules
-        .into_iter()
-        .map(|r| r.into_iter().collect())
-        .collect();
+    let rules: Vec<Vec<(String, usize)>> =
+        rules.into_iter().map(|r| r.into_iter().collect()).collect();
     Lemmas::write(out, &edits, &rules);
     rules.iter().map(Vec::len).sum()
 }

@@ -124,7 +124,9 @@ pub fn retrain_rules(blocks: &[Block], model: &[u8], seed: u64) -> Result<Vec<u8
     let mut header = Output(MAGIC.to_vec());
     inventory.write(&mut header);
     if !model.starts_with(&header.0) {
-        return Err(ModelError::Malformed("words, tags or relations of another treebank"));
+        return Err(ModelError::Malformed(
+            "words, tags or relations of another treebank",
+        ));
     }
     let kept = Parser::length_of_network(model)?;
     let mut out = model[..kept].to_vec();
@@ -153,7 +155,11 @@ fn rules(blocks: &[Block], inventory: &Inventory, random: &mut Random) -> Output
     let mut out = Output::default();
     let words = blocks.iter().flat_map(Block::words).filter_map(|r| {
         let tag = inventory.tag(&r.upos, &r.feats)?;
-        (r.lemma != "_" || r.form == "_").then_some((r.form.as_str(), tag as usize, r.lemma.as_str()))
+        (r.lemma != "_" || r.form == "_").then_some((
+            r.form.as_str(),
+            tag as usize,
+            r.lemma.as_str(),
+        ))
     });
     lemmas::learn(words, inventory.tags.len(), &mut out);
     boundaries::learn(blocks, 8, random, &mut out);
@@ -250,5 +256,9 @@ fn numbers<T: Clone + std::hash::Hash + Eq>(items: &[T]) -> HashMap<T, u32> {
 }
 
 fn plain(column: &str) -> String {
-    if column == "_" { String::new() } else { column.to_string() }
+    if column == "_" {
+        String::new()
+    } else {
+        column.to_string()
+    }
 }

@@ -469,7 +469,10 @@ impl Direction {
         trace
     }
 
-    #[expect(clippy::too_many_arguments, reason = "one call site, all of it one layer's state")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "one call site, all of it one layer's state"
+    )]
     fn back(
         &mut self,
         n: usize,
@@ -656,7 +659,13 @@ fn softmax_loss(row: &mut [f32], gold: usize, scale: f32) -> f64 {
 
 fn mask(width: usize, p: f32, random: &mut Random) -> Vec<f32> {
     (0..width)
-        .map(|_| if random.unit() < p { 0.0 } else { 1.0 / (1.0 - p) })
+        .map(|_| {
+            if random.unit() < p {
+                0.0
+            } else {
+                1.0 / (1.0 - p)
+            }
+        })
         .collect()
 }
 
