@@ -25,10 +25,19 @@ use tokio_util::sync::CancellationToken;
 
 use metrics::Metrics;
 
+/// How the gateway is reached.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Options {
+    /// A reverse proxy of ours is the only peer: the client's address is the last one in `X-Forwarded-For`,
+    /// the one that the proxy itself added.
+    pub behind_proxy: bool,
+}
+
 /// The HTTP side of Qadra.
 pub struct Gateway {
     pub(crate) bus: Arc<dyn Bus>,
     pub(crate) token_key: TokenKey,
+    pub(crate) options: Options,
     pub(crate) metrics: Metrics,
     pub(crate) times: StreamTimes,
     /// Fired when the server stops, so that open streams end.
@@ -37,6 +46,10 @@ pub struct Gateway {
 
 impl Gateway {
     pub fn new(bus: Arc<dyn Bus>, token_key: TokenKey) -> Arc<Self> {
+        Self::with_options(bus, token_key, Options::default())
+    }
+
+    pub fn with_options(bus: Arc<dyn Bus>, token_key: TokenKey, options: Options) -> Arc<Self> {
         Self::with_times(bus, token_key, StreamTimes::default())
     }
 
@@ -44,6 +57,7 @@ impl Gateway {
         Arc::new(Self {
             bus,
             token_key,
+            options,
             metrics: Metrics::new(),
             times,
             stopping: CancellationToken::new(),

@@ -1,4 +1,4 @@
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -116,11 +116,7 @@ async fn answer(
     request: Request,
     request_id: Uuid,
 ) -> Result<Response, Fault> {
-    let origin = request
-        .extensions()
-        .get::<ConnectInfo<SocketAddr>>()
-        .map(|c| c.0.ip().to_string())
-        .unwrap_or_default();
+    let origin = origin(gw, &request);
     // Before the body is read: a stranger cannot make us read one.
     let caller = match operation.access {
         Access::Public => None,
@@ -237,6 +233,36 @@ impl sse::Asker {
             .call(target, actor, self.request_id, &self.origin, body)
             .await
     }
+}
+
+/// The client's address, for sign-in limits; empty when it is not known.
+fn origin(gw: &Gateway, request: &Request) -> String {
+    let forwarded = request
+        .headers()
+        .get_all("x-forwarded-for")
+        .iter()
+        .next_back();
+    let last = forwarded.and_then(|v| {
+        v.to_str()
+            .ok()?
+            .rsplit(',')
+            .next()?
+            .trim()
+            .parse::<IpAddr>()
+            .ok()
+    });
+    let peer = || {
+        request
+            .extensions()
+            .get::<ConnectInfo<SocketAddr>>()
+            .map(|c| c.0.ip())
+    };
+    let client = if gw.options.behind_proxy {
+        last.or_else(peer)
+    } else {
+        peer()
+    };
+    client.map(|ip| ip.to_string()).unwrap_or_default()
 }
 
 /// The client's own id if it is a UUID, so that logs of both sides can be matched.

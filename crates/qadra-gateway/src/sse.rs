@@ -233,7 +233,7 @@ impl Reader {
                 self.ready.drain(..).for_each(|b| all.extend_from_slice(&b));
                 return Some(all.into());
             }
-            if self.ended {
+            if self.ended || Instant::now() >= self.until {
                 return None;
             }
             let stopping = self.asker.gw.stopping.clone();

@@ -1,5 +1,6 @@
 use chrono::{DateTime, Utc};
 use qadra_types::{Message, MessageRole};
+use serde_json::Value;
 use sqlx::postgres::PgRow;
 use sqlx::{AssertSqlSafe, Row};
 use uuid::Uuid;
@@ -45,6 +46,8 @@ pub struct RatedExchange {
     pub agent_id: Option<Uuid>,
     pub agent_version: Option<i32>,
     pub system_prompt: Option<String>,
+    /// `metadata.grounding` of the answer.
+    pub grounding: Option<Value>,
     pub created_at: DateTime<Utc>,
 }
 
@@ -174,7 +177,7 @@ impl TenantTx {
     ) -> Result<Vec<RatedExchange>> {
         sqlx::query(
             "SELECT m.conversation_id, m.id, m.branch_id, m.position, m.rating, m.model, m.agent_id, m.agent_version,
-                    v.system_prompt, m.created_at
+                    v.system_prompt, m.created_at, m.metadata -> 'grounding'
              FROM conversation_messages m
              JOIN conversations c ON c.tenant_id = m.tenant_id AND c.id = m.conversation_id AND c.deleted_at IS NULL
              LEFT JOIN agent_versions v ON v.tenant_id = m.tenant_id AND v.agent_id = m.agent_id AND v.version = m.agent_version
@@ -196,6 +199,7 @@ impl TenantTx {
                 agent_version: r.try_get(7)?,
                 system_prompt: r.try_get(8)?,
                 created_at: r.try_get(9)?,
+                grounding: r.try_get(10)?,
             })
         })
         .fetch_all(self.conn())

@@ -40,7 +40,10 @@ impl App {
         let (user, tenant) = member(&mut tx, user_id, tenant_id).await?;
         let session = self.open_session(&mut tx, user, tenant, new_id()).await?;
         tx.commit().await?;
-        self.agents_seed(tenant_id, user_id).await?;
+        // The account is there; a team without its ready-made agents can add them from the presets.
+        if let Err(fault) = self.agents_seed(tenant_id, user_id).await {
+            tracing::warn!(error = %fault, %tenant_id, "the ready-made agents could not be added");
+        }
         Ok(session)
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use qadra_testkit::llm::{Gate, Reply};
 use serde_json::{Value, json};
 
-use crate::support::{Client, Event, SOON, TestApp, deltas, eventually, id, names, soon};
+use crate::support::{Client, Event, SOON, TestApp, deltas, eventually, id, names};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_model_is_asked_with_system_prompt_then_facts_then_history() {
@@ -409,7 +409,7 @@ async fn a_turn_that_runs_out_of_time_fails_and_its_usage_still_counts() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_model_that_fails_before_its_first_token_leaves_the_question_and_a_retry() {
     let (app, alice, agent, conversation) = ready().await;
-    app.model().push(Reply::error(400, "no such deployment"));
+    app.model().push(Reply::error(404, "no such deployment"));
     let mut stream = alice.say_streamed(&conversation, &agent, "Hello").await;
     let events = stream.rest().await;
     assert_eq!(

@@ -30,7 +30,7 @@ pub(super) async fn provision(
         let sql_text = "DO $do$ BEGIN
                IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'qadra') THEN CREATE ROLE qadra; END IF;
              END $do$;
-             ALTER ROLE qadra LOGIN CREATEROLE NOSUPERUSER NOCREATEDB NOREPLICATION NOBYPASSRLS";
+             ALTER ROLE qadra LOGIN NOINHERIT CREATEROLE NOSUPERUSER NOCREATEDB NOREPLICATION NOBYPASSRLS";
         connection
             .execute(sql_text)
             .await

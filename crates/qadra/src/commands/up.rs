@@ -22,7 +22,7 @@ pub(crate) struct Args {
     /// Add a demo tenant and print its login
     #[arg(long)]
     demo: bool,
-    /// Show every setting with its source and stop
+    /// Show every setting with its source and exit
     #[arg(long)]
     print_config: bool,
 }
@@ -31,7 +31,10 @@ pub(crate) struct Args {
 const STOP_DEADLINE: Duration = Duration::from_secs(8);
 
 pub(crate) fn run(args: Args) -> Result<()> {
-    let config = Config::load(&[("QADRA_DATA_DIR", args.data_dir), ("QADRA_LISTEN", args.listen)])?;
+    let config = Config::load(&[
+        ("QADRA_DATA_DIR", args.data_dir),
+        ("QADRA_LISTEN", args.listen),
+    ])?;
     if args.print_config {
         print!("{}", config.print());
         return Ok(());
@@ -43,10 +46,13 @@ pub(crate) fn run(args: Args) -> Result<()> {
 async fn up(config: Config, demo: bool) -> Result<()> {
     let stop = wiring::on_signal()?;
     let data_dir = config.data_dir();
-    std::fs::create_dir_all(&data_dir).with_context(|| format!("make the data directory {}", data_dir.display()))?;
-    let data_dir = data_dir.canonicalize().with_context(|| format!("find {}", data_dir.display()))?;
+    std::fs::create_dir_all(&data_dir)
+        .with_context(|| format!("make the data directory {}", data_dir.display()))?;
+    let data_dir = data_dir
+        .canonicalize()
+        .with_context(|| format!("find {}", data_dir.display()))?;
     let (cluster, options) = match config.get("QADRA_DATABASE_URL") {
-        Some(url) => (None, url.parse().map_err(|_| anyhow!("QADRA_DATABASE_URL is not a PostgreSQL address"))?),
+        Some(url) => (None, url.parse().map_err(|_| anyhow!("QADRA_DATABASE_URL is not an address like postgres://user:password@host:5432/database"))?),
         None => {
             let cluster = Cluster::start(Options::new(&data_dir)).await?;
             let options = cluster.connect_options();
@@ -69,17 +75,30 @@ async fn serve(
     stop: tokio_util::sync::CancellationToken,
 ) -> Result<()> {
     let store = Store::open(options.clone(), config.connections()?);
-    store.migrate().await.context("bring the database to the newest schema")?;
+    store
+        .migrate()
+        .await
+        .context("bring the database to the newest schema")?;
     let secret = match config.get("QADRA_JWT_SECRET") {
         Some(secret) => secret.as_bytes().to_vec(),
         None => keys::token_secret(data_dir)?,
     };
-    let token_key = TokenKey::new(&secret)?;
+    let token_key =
+        TokenKey::new(&secret).context("use the secret that signs tokens (QADRA_JWT_SECRET)")?;
     let bus = wiring::bus(config, wiring::objects(config, data_dir)?).await?;
-    let presence = Presence::announce(&options).await.context("announce this process to the database")?;
+    let presence = Presence::announce(&options)
+        .await
+        .context("announce this process to the database")?;
     let llm = wiring::llm(config)?;
     tracing::info!(provider = llm.name(), model = llm.model(), "model provider");
-    let app = App::new(store.clone(), bus.clone(), llm, token_key.clone(), config.app()?, &presence);
+    let app = App::new(
+        store.clone(),
+        bus.clone(),
+        llm,
+        token_key.clone(),
+        config.app()?,
+        &presence,
+    );
     // Before the first request, so that no thread is found busy with a turn that nobody answers.
     app.recover_turns().await;
     let core = app.serve().await.context("put the use cases on the bus")?;
@@ -89,7 +108,10 @@ async fn serve(
         println!("demo login: {DEMO_EMAIL} password: {password}");
     }
     let (listener, address) = wiring::listen(config).await?;
-    let gateway = tokio::spawn(Gateway::new(bus.clone(), token_key).serve(listener, stop.clone()));
+    let gateway = tokio::spawn(
+        Gateway::with_options(bus.clone(), token_key, config.gateway()?)
+            .serve(listener, stop.clone()),
+    );
     println!("qadra ready http://{address}");
     std::io::stdout().flush().context("print the ready line")?;
     let lost = async {

@@ -5,12 +5,14 @@ mod client;
 mod nats;
 mod rows;
 mod sse;
+mod world;
 
-pub use app::{Builder, Process, TestApp, token_key_secret};
+pub use app::{Process, TestApp, token_key_secret};
 pub use client::{Answer, Client, PASSWORD, id};
 pub use nats::{NatsServer, find};
 pub use rows::Rows;
 pub use sse::{Event, Sse, deltas, names};
+pub use world::{World, filled, unknown_id};
 
 use std::time::Duration;
 
