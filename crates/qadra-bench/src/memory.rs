@@ -70,7 +70,7 @@ async fn many_readers(stage: &mut Stage, api: &Api, report: &mut Report) -> Resu
     let first = requests.first().context("there is no turn to attach to")?;
     let length = conn.until(first, &needle(true)).await?;
     drop(conn);
-    let grown = grown(address, pid, &requests, &needle(true)).await?;
+    let grown = grown(address, pid, &requests, &needle(true), HEARTBEAT).await?;
     report.add(
         "idle_stream_memory",
         format!("memory of an idle stream, {READERS} readers of {SHARED_TURNS} turns"),
@@ -95,7 +95,7 @@ async fn own_turns(stage: &mut Stage, api: &Api, report: &mut Report) -> Result<
         .iter()
         .map(|thread| api.ask(thread, &agent, true))
         .collect();
-    let grown = grown(address, pid, &requests, &needle(true)).await?;
+    let grown = grown(address, pid, &requests, &needle(true), SETTLE).await?;
     report.add(
         "idle_turn_memory",
         format!("memory of a waiting turn with its stream, {OWN_TURNS} turns"),
@@ -150,7 +150,7 @@ fn asked_often(request: &Bytes) -> Vec<Bytes> {
 struct Grown {
     before: Memory,
     open: Memory,
-    after_heartbeat: Memory,
+    later: Memory,
     streams: usize,
 }
 
@@ -160,19 +160,19 @@ impl Grown {
     }
 
     fn over(&self, of: impl Fn(&Memory) -> u64) -> f64 {
-        let after = of(&self.open).max(of(&self.after_heartbeat));
+        let after = of(&self.open).max(of(&self.later));
         after.saturating_sub(of(&self.before)) as f64 / self.streams as f64
     }
 
     fn json(&self) -> Value {
         json!({
             "streams": self.streams, "pss_kb_per_stream": rounded(self.over(|memory| memory.pss)),
-            "rss_kb": {"before": self.before.rss, "open": self.open.rss, "after_heartbeat": self.after_heartbeat.rss},
+            "rss_kb": {"before": self.before.rss, "open": self.open.rss, "later": self.later.rss},
         })
     }
 }
 
-/// Opens a stream with each request, and compares the server's memory before and after.
+/// Opens a stream with each request, and compares the server's memory before, after, and after another `wait`.
 async fn grown(address: SocketAddr, pid: u32, requests: &[Bytes], needle: &[u8]) -> Result<Grown> {
     let (warm_up, counted) = requests.split_at(WARM_UP.min(requests.len()));
     let mut held = Vec::with_capacity(requests.len());
@@ -182,12 +182,12 @@ async fn grown(address: SocketAddr, pid: u32, requests: &[Bytes], needle: &[u8])
     open(address, counted, needle, &mut held).await?;
     tokio::time::sleep(SETTLE).await;
     let open = Memory::of(pid)?;
-    tokio::time::sleep(HEARTBEAT).await;
-    let after_heartbeat = Memory::of(pid)?;
+    tokio::time::sleep(wait).await;
+    let later = Memory::of(pid)?;
     Ok(Grown {
         before,
         open,
-        after_heartbeat,
+        later,
         streams: counted.len(),
     })
 }

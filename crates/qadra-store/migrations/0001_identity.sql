@@ -12,20 +12,14 @@ BEGIN
         -- Roles belong to the cluster: another database, or another process in this moment, may have made it.
         EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL;
         END;
-        -- Policies apply to members that inherit. The login role may become one of these; it must not see
-        -- what they see without doing so.
+        -- From version 16 on, who makes a role is a member that can neither take it nor inherits from it.
         IF current_setting('server_version_num')::int >= 160000 THEN
             EXECUTE format('GRANT %I TO %I WITH INHERIT FALSE, SET TRUE', r, current_user);
-        ELSE
+        ELSIF NOT pg_has_role(current_user, r, 'MEMBER') THEN
             EXECUTE format('GRANT %I TO %I', r, current_user);
         END IF;
         EXECUTE format('GRANT USAGE ON SCHEMA public TO %I', r);
     END LOOP;
-    -- Before version 16 inheritance is the login role's own attribute.
-    IF current_setting('server_version_num')::int < 160000
-       AND NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
-        EXECUTE format('ALTER ROLE %I NOINHERIT', current_user);
-    END IF;
 END $$;
 
 -- A custom setting reads '' rather than NULL once a transaction that set it has ended.
@@ -35,8 +29,9 @@ CREATE FUNCTION current_tenant() RETURNS uuid
 
 -- True for a session that has taken this very role. A policy for a role holds for the role's members too, and
 -- whoever owns the tables must be a member to be able to take it; so a policy that lets everything through says
--- USING (acting_as('…')) and not USING (true). Declared immutable so that it is settled when a statement is planned:
--- a plan under row-level security is made for one role and never used for another.
+-- USING (acting_as('…')) and not USING (true). A login role that inherits nothing is no way out: before version 16
+-- it would lose its right to create in the schema with it. Declared immutable so that it is settled when a statement
+-- is planned: a plan under row-level security is made for one role and never used for another.
 CREATE FUNCTION acting_as(role name) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$ SELECT current_user = role $$;

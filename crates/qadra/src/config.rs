@@ -140,7 +140,10 @@ impl Config {
             "false" => false,
             other => bail!("QADRA_BEHIND_PROXY is {other:?}, not true or false"),
         };
-        Ok(qadra_gateway::Options { behind_proxy })
+        Ok(qadra_gateway::Options {
+            behind_proxy,
+            ..Default::default()
+        })
     }
 
     pub(crate) fn connections(&self) -> Result<u32> {

@@ -720,7 +720,7 @@ export interface components {
             output_visibility: components["schemas"]["OutputVisibility"];
             system_prompt: string;
             /**
-             * Format: float
+             * Format: double
              * @description Overrides the provider's default sampling temperature, 0 to 2.
              */
             temperature?: number | null;
@@ -755,7 +755,7 @@ export interface components {
             created_by?: string | null;
             model?: string | null;
             system_prompt: string;
-            /** Format: float */
+            /** Format: double */
             temperature?: number | null;
             /** Format: int32 */
             version: number;
@@ -848,7 +848,7 @@ export interface components {
             preset?: string | null;
             system_prompt?: string | null;
             /**
-             * Format: float
+             * Format: double
              * @description 0 to 2.
              */
             temperature?: number | null;
@@ -1100,7 +1100,7 @@ export interface components {
         };
         Problem: {
             /** @enum {string} */
-            code: "MALFORMED_JSON" | "MALFORMED_REQUEST" | "UNAUTHENTICATED" | "INVALID_CREDENTIALS" | "TOKEN_EXPIRED" | "TOKEN_INVALID" | "REFRESH_TOKEN_REUSED" | "FORBIDDEN" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "CONFLICT" | "EMAIL_TAKEN" | "CONVERSATION_BUSY" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "VALIDATION_FAILED" | "AGENT_INACTIVE" | "RATE_LIMITED" | "TURN_CANCELLED" | "TURN_INTERRUPTED" | "LLM_FAILED" | "LLM_TIMEOUT" | "UNAVAILABLE" | "TIMEOUT" | "INTERNAL";
+            code: "MALFORMED_JSON" | "MALFORMED_REQUEST" | "UNAUTHENTICATED" | "INVALID_CREDENTIALS" | "TOKEN_EXPIRED" | "TOKEN_INVALID" | "REFRESH_TOKEN_REUSED" | "FORBIDDEN" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "CONFLICT" | "EMAIL_TAKEN" | "CONVERSATION_BUSY" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "VALIDATION_FAILED" | "AGENT_INACTIVE" | "RATE_LIMITED" | "TURN_INTERRUPTED" | "LLM_FAILED" | "LLM_TIMEOUT" | "UNAVAILABLE" | "TIMEOUT" | "INTERNAL";
             detail: string;
             hint?: string;
             /** Format: uuid */
@@ -1140,7 +1140,7 @@ export interface components {
          */
         Role: "user" | "admin" | "owner";
         /**
-         * @description What an API key may be used for.
+         * @description What an API key may be used for, weakest first.
          * @enum {string}
          */
         Scope: "read" | "write" | "admin";
@@ -1253,7 +1253,7 @@ export interface components {
             name?: string | null;
             output_visibility?: components["schemas"]["OutputVisibility"] | null;
             system_prompt?: string | null;
-            /** Format: float */
+            /** Format: double */
             temperature?: number | null;
         };
         UpdateConversation: {
