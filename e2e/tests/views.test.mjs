@@ -100,7 +100,12 @@ it(
 it("the theme follows the system, and a choice outlives a reload", async (app) => {
   const { page } = app;
   await app.register();
-  const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
+  // The browser reports a changed preference when it draws the next frame.
+  const theme = () =>
+    page.evaluate(async () => {
+      await new Promise((resolve) => requestAnimationFrame(resolve));
+      return document.documentElement.dataset.theme;
+    });
   assert.equal(await theme(), "light");
   await page.emulateMedia({ colorScheme: "dark" });
   await until(theme, (value) => value === "dark");

@@ -173,7 +173,13 @@ impl Grown {
 }
 
 /// Opens a stream with each request, and compares the server's memory before, after, and after another `wait`.
-async fn grown(address: SocketAddr, pid: u32, requests: &[Bytes], needle: &[u8]) -> Result<Grown> {
+async fn grown(
+    address: SocketAddr,
+    pid: u32,
+    requests: &[Bytes],
+    needle: &[u8],
+    wait: Duration,
+) -> Result<Grown> {
     let (warm_up, counted) = requests.split_at(WARM_UP.min(requests.len()));
     let mut held = Vec::with_capacity(requests.len());
     open(address, warm_up, needle, &mut held).await?;
