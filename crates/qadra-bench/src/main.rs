@@ -147,6 +147,7 @@ async fn parts(stage: &mut Stage, only: &[Part], report: &mut Report) -> Result<
     let wanted = |part: Part| only.is_empty() || only.contains(&part);
     let (address, _) = stage.qadra().await?;
     let api = api::Api::register(address).await?;
+    let filled = threads::fill(stage, &api).await?;
     if wanted(Part::Overhead) {
         eprintln!("time to the first token");
         overhead::measure(stage, &api, report).await?;
@@ -157,7 +158,7 @@ async fn parts(stage: &mut Stage, only: &[Part], report: &mut Report) -> Result<
     }
     if wanted(Part::Threads) {
         eprintln!("long threads");
-        threads::measure(stage, &api, report).await?;
+        threads::measure(filled, &api, report).await?;
     }
     // The last: it starts Qadra anew.
     if wanted(Part::Memory) {

@@ -32,6 +32,7 @@ pub(crate) async fn measure(stage: &mut Stage, api: &Api, report: &mut Report) -
         server.pid,
         &asked_often(&asked),
         b"event: token",
+        SETTLE,
     )
     .await;
     server.stop().await?;

@@ -24,19 +24,34 @@ const SENDS: usize = 60;
 /// The same work on our side for a thread that takes as much as for one that does not is within the noise of this.
 const GOAL: f64 = 1.25;
 
-pub(crate) async fn measure(stage: &mut Stage, api: &Api, report: &mut Report) -> Result<()> {
-    let long = api.threads(1).await?.remove(0);
-    let short = api.threads(SENDS).await?;
-    let full = api.threads(SENDS).await?;
+/// Threads with messages in them.
+pub(crate) struct Filled {
+    long: Thread,
+    short: Vec<Thread>,
+    full: Vec<Thread>,
+}
+
+/// Fills the database before anything is measured, so that it has the statistics of one that is in use. On empty
+/// tables PostgreSQL makes plans that it keeps until it has looked at the tables again, a minute later.
+pub(crate) async fn fill(stage: &Stage, api: &Api) -> Result<Filled> {
+    let filled = Filled {
+        long: api.threads(1).await?.remove(0),
+        short: api.threads(SENDS).await?,
+        full: api.threads(SENDS).await?,
+    };
     let database = stage.database().context("there is no database")?;
     let mut db = Seeder::connect(&database, api).await?;
-    db.fill(&long, LONG).await?;
-    for (few, many) in short.iter().zip(&full) {
+    db.fill(&filled.long, LONG).await?;
+    for (few, many) in filled.short.iter().zip(&filled.full) {
         db.fill(few, SHORT).await?;
         db.fill(many, FULL).await?;
     }
     db.finish().await?;
+    Ok(filled)
+}
 
+pub(crate) async fn measure(filled: Filled, api: &Api, report: &mut Report) -> Result<()> {
+    let Filled { long, short, full } = filled;
     let get = |thread: &Thread, rest: &str| {
         let path = format!("/api/conversations/{}{rest}", thread.id);
         api.request("GET", &path, None)

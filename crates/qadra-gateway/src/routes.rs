@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
+use axum::extract::rejection::RawPathParamsRejection;
 use axum::extract::{ConnectInfo, RawPathParams, Request};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -80,10 +81,14 @@ fn endpoint(gw: Arc<Gateway>, operation: Arc<Operation>, method: MethodFilter) -
     let label = format!("{}_{}{stream}", operation.entity, operation.op);
     on(
         method,
-        move |params: RawPathParams, request: Request| async move {
+        move |params: Result<RawPathParams, RawPathParamsRejection>, request: Request| async move {
             let started = Instant::now();
             let request_id = request_id(request.headers());
-            let answered = answer(&gw, &operation, &params, request, request_id).await;
+            let answered = match params {
+                Ok(params) => answer(&gw, &operation, &params, request, request_id).await,
+                // Text that is not UTF-8 is no id either.
+                Err(_) => Err(Fault::not_found("object")),
+            };
             let mut response =
                 answered.unwrap_or_else(|fault| Problem { fault, request_id }.into_response());
             if let Ok(id) = HeaderValue::from_str(&request_id.to_string()) {
@@ -397,10 +402,13 @@ async fn fallback(request: Request) -> Response {
         axum::http::Method::GET | axum::http::Method::HEAD => {
             assets::asset(path, request.headers())
         }
-        _ => problem(
-            request.headers(),
-            Fault::new(Code::MethodNotAllowed, "pages can only be read"),
-        ),
+        _ => {
+            let fault = Fault::new(Code::MethodNotAllowed, "pages can only be read");
+            let mut response = problem(request.headers(), fault);
+            let allowed = HeaderValue::from_static("GET,HEAD");
+            response.headers_mut().insert(header::ALLOW, allowed);
+            response
+        }
     }
 }
 

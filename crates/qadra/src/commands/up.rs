@@ -6,6 +6,7 @@ use qadra_app::{App, DEMO_EMAIL, TokenKey};
 use qadra_gateway::Gateway;
 use qadra_store::cluster::{Cluster, Options};
 use qadra_store::{PgConnectOptions, Presence, Store};
+use tokio_util::sync::CancellationToken;
 
 use super::wiring;
 use crate::config::Config;
@@ -72,7 +73,7 @@ async fn serve(
     cluster: &Option<Cluster>,
     options: PgConnectOptions,
     demo: bool,
-    stop: tokio_util::sync::CancellationToken,
+    stop: CancellationToken,
 ) -> Result<()> {
     let store = Store::open(options.clone(), config.connections()?);
     store
@@ -108,9 +109,11 @@ async fn serve(
         println!("demo login: {DEMO_EMAIL} password: {password}");
     }
     let (listener, address) = wiring::listen(config).await?;
+    // It stops after the core, so that whoever reads a turn is told how it ended.
+    let close = CancellationToken::new();
     let gateway = tokio::spawn(
         Gateway::with_options(bus.clone(), token_key, config.gateway()?)
-            .serve(listener, stop.clone()),
+            .serve(listener, close.clone()),
     );
     println!("qadra ready http://{address}");
     std::io::stdout().flush().context("print the ready line")?;
@@ -125,8 +128,8 @@ async fn serve(
         exit = lost => Err(anyhow!("PostgreSQL stopped by itself ({exit:?}); its log is in {}", data_dir.join("log").display())),
     };
     tracing::info!("stopping");
-    stop.cancel();
     core.stop(STOP_DEADLINE).await;
+    close.cancel();
     if tokio::time::timeout(STOP_DEADLINE, gateway).await.is_err() {
         tracing::warn!("connections were cut off at shutdown");
     }
