@@ -95,8 +95,8 @@ impl App {
         let account = tx.account_by_email(email).await?;
         tx.commit().await?;
         let stored = account.as_ref().map(|a| a.password_hash.clone());
-        let right = password.len() <= MAX_PASSWORD_BYTES
-            && self.passwords.verify(password, stored).await?;
+        let right =
+            password.len() <= MAX_PASSWORD_BYTES && self.passwords.verify(password, stored).await?;
         Ok(account.filter(|_| right))
     }
 

@@ -87,7 +87,7 @@ async fn a_tenants_subject_answers_anothers_ids_like_unknown_ones() {
         asked += 1;
     }
     assert!(
-        asked > 45 && unknown > 30,
+        asked > 45 && unknown >= 30,
         "{asked} asked, {unknown} refused"
     );
     assert_eq!(rows.of_tenant(&alice.tenant_id).await, before);

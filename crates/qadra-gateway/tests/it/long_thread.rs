@@ -21,7 +21,9 @@ async fn a_thread_of_ten_thousand_messages_is_read_and_answered_with_the_work_of
     ] {
         bench
             .compare(what, async |who, thread, length| {
-                let path = path.replace("MIDDLE", &(length / 2 - 5).to_string()).replace("LAST", &(length - 10).to_string());
+                let path = path
+                    .replace("MIDDLE", &(length / 2 - 5).to_string())
+                    .replace("LAST", &(length - 10).to_string());
                 let thread = format!("/api/conversations/{thread}");
                 who.get(&thread).await.json(200);
                 let page = who.get(&format!("{thread}/messages{path}")).await.json(200);
@@ -36,18 +38,31 @@ async fn a_thread_of_ten_thousand_messages_is_read_and_answered_with_the_work_of
         .await;
     bench
         .compare("an answer", async |who, thread, length| {
-            let said = who.say(thread, &who.agent("scarlet").await, "And now?").await;
+            let said = who
+                .say(thread, &who.agent("scarlet").await, "And now?")
+                .await;
             assert_eq!(said["conversation"]["message_count"], length + 2);
         })
         .await;
     bench
-        .compare("another wording of the last question", async |who, thread, length| {
-            let last = who.get(&format!("/api/conversations/{thread}/messages?order=desc&limit=2")).await.json(200);
-            let question = last["items"][1]["id"].as_str().expect("an id").to_owned();
-            let path = format!("/api/conversations/{thread}/messages/{question}/edit");
-            let said = who.post(&path, json!({"content": "In other words?"})).await.json(200);
-            assert_eq!(said["conversation"]["message_count"], length);
-        })
+        .compare(
+            "another wording of the last question",
+            async |who, thread, length| {
+                let last = who
+                    .get(&format!(
+                        "/api/conversations/{thread}/messages?order=desc&limit=2"
+                    ))
+                    .await
+                    .json(200);
+                let question = last["items"][1]["id"].as_str().expect("an id").to_owned();
+                let path = format!("/api/conversations/{thread}/messages/{question}/edit");
+                let said = who
+                    .post(&path, json!({"content": "In other words?"}))
+                    .await
+                    .json(200);
+                assert_eq!(said["conversation"]["message_count"], length);
+            },
+        )
         .await;
 }
 
@@ -61,7 +76,11 @@ struct Bench {
 impl Bench {
     async fn new() -> Self {
         // As many as the short thread has: how much of a thread a model is told is bounded for both.
-        let mut app = TestApp::builder().scripted().settings(|s| s.history_messages = 10).start().await;
+        let mut app = TestApp::builder()
+            .scripted()
+            .settings(|s| s.history_messages = 10)
+            .start()
+            .await;
         app.model().otherwise(Reply::text("Yes."));
         let alice = app.user("Alice").await;
         let agent = alice.agent("scarlet").await;
@@ -69,7 +88,11 @@ impl Bench {
         let mut threads = vec![];
         for length in [SHORT, LONG] {
             let thread = alice.conversation().await;
-            let branch = alice.get(&format!("/api/conversations/{thread}")).await.json(200)["active_branch_id"].clone();
+            let branch = alice
+                .get(&format!("/api/conversations/{thread}"))
+                .await
+                .json(200)["active_branch_id"]
+                .clone();
             let branch = branch.as_str().expect("a branch");
             // Ids in order, each message the child of the one before.
             rows.run(&format!(
@@ -96,14 +119,23 @@ impl Bench {
             threads.push((thread, length));
         }
         // Nobody else may work while work is counted.
-        let tables = rows.texts("SELECT relname::text FROM pg_stat_user_tables").await;
+        let tables = rows
+            .texts("SELECT relname::text FROM pg_stat_user_tables")
+            .await;
         for table in tables {
-            rows.run(&format!("ALTER TABLE {table} SET (autovacuum_enabled = false)")).await;
+            rows.run(&format!(
+                "ALTER TABLE {table} SET (autovacuum_enabled = false)"
+            ))
+            .await;
         }
         rows.run("VACUUM ANALYZE").await;
         app.processes.remove(0).stop().await;
         let threads = threads.try_into().expect("two threads");
-        Self { app, alice, threads }
+        Self {
+            app,
+            alice,
+            threads,
+        }
     }
 
     /// Fails when `act` on the long thread makes the database touch more than twice the rows or blocks that it
@@ -124,28 +156,55 @@ impl Bench {
 
     /// What one process's whole life with one `act` in it makes the database do, by kind of work. Sessions hand in
     /// their counts when they end, so each measurement has a process of its own.
-    async fn work(&self, (thread, length): &(String, i64), act: &impl AsyncFn(&Client, &str, i64)) -> BTreeMap<String, i64> {
+    async fn work(
+        &self,
+        (thread, length): &(String, i64),
+        act: &impl AsyncFn(&Client, &str, i64),
+    ) -> BTreeMap<String, i64> {
         let before = self.counters().await;
         let process = self.app.another_process().await;
         let who = self.app.at(&process, &self.alice);
-        let length = who.get(&format!("/api/conversations/{thread}")).await.json(200)["message_count"].as_i64().unwrap_or(*length);
+        let length = who
+            .get(&format!("/api/conversations/{thread}"))
+            .await
+            .json(200)["message_count"]
+            .as_i64()
+            .unwrap_or(*length);
         act(&who, thread, length).await;
         process.stop().await;
         let after = self.counters().await;
-        after.into_iter().map(|(name, n)| (name.clone(), n - before.get(&name).copied().unwrap_or(0))).collect()
+        after
+            .into_iter()
+            .map(|(name, n)| (name.clone(), n - before.get(&name).copied().unwrap_or(0)))
+            .collect()
     }
 
     async fn counters(&self) -> BTreeMap<String, i64> {
         let rows = self.app.rows().await;
         let others = "SELECT count(*) FROM pg_stat_activity
              WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'";
-        eventually("all other sessions end", async || rows.number(others).await == 0).await;
+        eventually("all other sessions end", async || {
+            rows.number(others).await == 0
+        })
+        .await;
         let mut out = BTreeMap::new();
         for (name, sql) in [
-            ("rows by index", "SELECT sum(coalesce(idx_tup_fetch, 0))::bigint FROM pg_stat_user_tables"),
-            ("rows by scan", "SELECT sum(coalesce(seq_tup_read, 0))::bigint FROM pg_stat_user_tables"),
-            ("blocks of tables", "SELECT sum(heap_blks_read + heap_blks_hit)::bigint FROM pg_statio_user_tables"),
-            ("blocks of indexes", "SELECT sum(coalesce(idx_blks_read + idx_blks_hit, 0))::bigint FROM pg_statio_user_tables"),
+            (
+                "rows by index",
+                "SELECT sum(coalesce(idx_tup_fetch, 0))::bigint FROM pg_stat_user_tables",
+            ),
+            (
+                "rows by scan",
+                "SELECT sum(coalesce(seq_tup_read, 0))::bigint FROM pg_stat_user_tables",
+            ),
+            (
+                "blocks of tables",
+                "SELECT sum(heap_blks_read + heap_blks_hit)::bigint FROM pg_statio_user_tables",
+            ),
+            (
+                "blocks of indexes",
+                "SELECT sum(coalesce(idx_blks_read + idx_blks_hit, 0))::bigint FROM pg_statio_user_tables",
+            ),
         ] {
             out.insert(name.to_owned(), rows.number(sql).await);
         }

@@ -3,11 +3,17 @@
 
 mod auth;
 mod bad_input;
+mod branches;
 mod bus;
 mod conversations;
 mod coverage;
 mod long_thread;
+mod operations;
+mod other_tenant;
 mod resume;
+mod sharing;
 mod sse_wire;
 mod support;
+mod turn_ends;
+mod turn_tools;
 mod turns;

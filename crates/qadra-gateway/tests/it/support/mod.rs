@@ -5,6 +5,7 @@ mod client;
 mod nats;
 mod rows;
 mod sse;
+mod talk;
 mod world;
 
 pub use app::{Process, TestApp, token_key_secret};
@@ -12,6 +13,7 @@ pub use client::{Answer, Client, PASSWORD, id};
 pub use nats::{NatsServer, find};
 pub use rows::Rows;
 pub use sse::{Event, Sse, deltas, names};
+pub use talk::{ready_to_talk, thread_path, tokens_of};
 pub use world::{World, filled, unknown_id};
 
 use std::time::Duration;
