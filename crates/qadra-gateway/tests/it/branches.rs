@@ -3,11 +3,11 @@
 use qadra_testkit::llm::Reply;
 use serde_json::json;
 
-use crate::support::{Client, TestApp, id, ready_to_talk, thread_path};
+use crate::support::{Client, TestApp, id, ready, thread_path};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn editing_a_message_branches_and_the_old_branch_stays_reachable() {
-    let (app, alice, agent, _) = ready_to_talk().await;
+    let (app, alice, agent) = ready().await;
     let thread = alice.conversation().await;
     let first = turn(&app, &alice, &thread, &agent, "q1", "a1").await;
     let second = turn(&app, &alice, &thread, &agent, "q2", "a2").await;
@@ -59,7 +59,7 @@ async fn editing_a_message_branches_and_the_old_branch_stays_reachable() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_first_message_can_be_edited_too() {
-    let (app, alice, agent, _) = ready_to_talk().await;
+    let (app, alice, agent) = ready().await;
     let thread = alice.conversation().await;
     let first = turn(&app, &alice, &thread, &agent, "q1", "a1").await;
     app.model().push(Reply::text("a1b"));
@@ -84,7 +84,7 @@ async fn the_first_message_can_be_edited_too() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn regenerating_an_answer_keeps_the_earlier_ones_as_siblings() {
-    let (app, alice, agent, _) = ready_to_talk().await;
+    let (app, alice, agent) = ready().await;
     let ayana = alice.agent("ayana").await;
     let thread = alice.conversation().await;
     let first = turn(&app, &alice, &thread, &agent, "q1", "a1").await;
@@ -117,7 +117,7 @@ async fn regenerating_an_answer_keeps_the_earlier_ones_as_siblings() {
         (&all[1], vec!["q1", "a1b"]),
         (&all[0], vec!["q1", "a1", "q2", "a2"]),
     ] {
-        let select = path(
+        let select = thread_path(
             &thread,
             &format!("/messages/{}/select", message.as_str().expect("an id")),
         );
@@ -129,7 +129,7 @@ async fn regenerating_an_answer_keeps_the_earlier_ones_as_siblings() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_failed_regeneration_leaves_the_old_answer_and_can_be_tried_again() {
-    let (app, alice, agent, _) = ready_to_talk().await;
+    let (app, alice, agent) = ready().await;
     let thread = alice.conversation().await;
     let first = turn(&app, &alice, &thread, &agent, "q1", "a1").await;
     app.model().push(Reply::error(404, "gone"));

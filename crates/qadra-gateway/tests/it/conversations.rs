@@ -3,11 +3,11 @@
 use qadra_testkit::llm::Reply;
 use serde_json::{Value, json};
 
-use crate::support::{id, ready_to_talk, thread_path};
+use crate::support::{id, ready, thread_path};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_thread_takes_its_title_from_its_first_message_until_it_is_renamed() {
-    let (_app, alice, agent, _) = ready_to_talk().await;
+    let (_app, alice, agent) = ready().await;
     let thread = alice.conversation().await;
     let read = async || alice.get(&thread_path(&thread, "")).await.json(200)["title"].clone();
     assert_eq!(read().await, Value::Null);
@@ -46,7 +46,7 @@ async fn a_thread_takes_its_title_from_its_first_message_until_it_is_renamed() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_list_shows_the_newest_activity_first_with_a_summary_of_each() {
-    let (app, alice, agent, _) = ready_to_talk().await;
+    let (app, alice, agent) = ready().await;
     let (first, second) = (alice.conversation().await, alice.conversation().await);
     alice.say(&second, &agent, "Second").await;
     app.model()
@@ -103,7 +103,7 @@ async fn the_list_shows_the_newest_activity_first_with_a_summary_of_each() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn search_finds_titles_and_messages_and_shows_where() {
-    let (app, alice, agent, _) = ready_to_talk().await;
+    let (app, alice, agent) = ready().await;
     let (titled, spoken) = (alice.conversation().await, alice.conversation().await);
     alice
         .patch(
@@ -152,7 +152,7 @@ async fn search_finds_titles_and_messages_and_shows_where() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_deleted_thread_is_gone_everywhere_until_it_is_restored_whole() {
-    let (app, alice, agent, _) = ready_to_talk().await;
+    let (app, alice, agent) = ready().await;
     let thread = alice.conversation().await;
     let said = alice.say(&thread, &agent, "Keep me").await;
     let turn = app
@@ -219,7 +219,7 @@ async fn a_deleted_thread_is_gone_everywhere_until_it_is_restored_whole() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn deleting_a_thread_stops_the_answer_being_written_and_keeps_what_was_said() {
-    let (app, alice, agent, _) = ready_to_talk().await;
+    let (app, alice, agent) = ready().await;
     let thread = alice.conversation().await;
     app.model().push(Reply::text("Half").hang());
     let mut stream = alice.say_streamed(&thread, &agent, "Go on").await;
@@ -244,7 +244,7 @@ async fn deleting_a_thread_stops_the_answer_being_written_and_keeps_what_was_sai
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_answer_can_be_rated_and_the_rating_taken_back() {
-    let (_app, alice, agent, _) = ready_to_talk().await;
+    let (_app, alice, agent) = ready().await;
     let thread = alice.conversation().await;
     let said = alice.say(&thread, &agent, "Hi").await;
     let rate = |message: &str| thread_path(&thread, &format!("/messages/{message}/rate"));
@@ -285,7 +285,7 @@ async fn an_answer_can_be_rated_and_the_rating_taken_back() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn messages_are_paged_from_either_end() {
-    let (_app, alice, agent, _) = ready_to_talk().await;
+    let (_app, alice, agent) = ready().await;
     let thread = alice.conversation().await;
     for n in 1..=5 {
         alice.say(&thread, &agent, &format!("q{n}")).await;

@@ -3,6 +3,7 @@
 
 mod auth;
 mod bad_input;
+mod bad_requests;
 mod branches;
 mod bus;
 mod conversations;
@@ -10,6 +11,7 @@ mod coverage;
 mod long_thread;
 mod operations;
 mod other_tenant;
+mod replay;
 mod resume;
 mod sharing;
 mod sse_wire;

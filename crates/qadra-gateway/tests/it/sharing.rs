@@ -3,15 +3,15 @@
 use qadra_testkit::llm::Reply;
 use serde_json::{Value, json};
 
-use crate::support::{TestApp, id, ready_to_talk, thread_path};
+use crate::support::{TestApp, id, ready, thread_path};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_thread_is_its_users_own_until_it_is_shared_for_reading() {
-    let (app, alice, agent, _) = ready_to_talk().await;
+    let (app, alice, agent) = ready().await;
     let bob = app.member(&alice, "Bob", "user").await;
     let thread = alice.conversation().await;
     let said = alice.say(&thread, &agent, "A secret plan").await;
-    let rate = path(
+    let rate = thread_path(
         &thread,
         &format!("/messages/{}/rate", id(&said["assistant_message"])),
     );
@@ -89,7 +89,7 @@ async fn a_thread_is_its_users_own_until_it_is_shared_for_reading() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_an_admin_reads_of_anothers_is_written_to_the_audit_log() {
-    let (app, alice, agent, _) = ready_to_talk().await;
+    let (app, alice, agent) = ready().await;
     let bob = app.member(&alice, "Bob", "user").await;
     let carol = app.member(&alice, "Carol", "admin").await;
     let thread = bob.conversation().await;
@@ -191,7 +191,7 @@ async fn a_thread_is_exported_as_markdown_and_as_json() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rated_answers_are_exported_for_training_one_json_line_each() {
-    let (app, alice, _, _) = ready_to_talk().await;
+    let (app, alice, _) = ready().await;
     let bob = app.member(&alice, "Bob", "user").await;
     let agent = json!({"name": "brief", "system_prompt": "Be brief."});
     let agent = id(&alice.post("/api/agents", agent).await.json(201));

@@ -39,7 +39,10 @@ async fn it_says_one_line_serves_and_stops_without_a_trace() {
             .as_str()
             .is_some_and(|v| v.starts_with("3."))
     );
-    assert!(document["paths"]["/api/conversations/{conversation_id}/messages/stream"]["post"].is_object());
+    assert!(
+        document["paths"]["/api/conversations/{conversation_id}/messages/stream"]["post"]
+            .is_object()
+    );
     let page = api.ok(api.get("/")).await;
     assert!(page.as_str().is_some_and(|p| p.contains("<html")), "{page}");
     let meta = api.ok(api.get("/api/meta")).await;

@@ -2,11 +2,18 @@ use serde_json::Value;
 
 use super::{Client, TestApp};
 
-/// An app with a scripted model, a person, an agent and an empty thread.
-pub async fn ready_to_talk() -> (TestApp, Client, String, String) {
+/// An app with a scripted model, a person, and the id of an agent.
+pub async fn ready() -> (TestApp, Client, String) {
     let app = TestApp::scripted().await;
     let alice = app.user("Alice").await;
-    let (agent, conversation) = (alice.agent("scarlet").await, alice.conversation().await);
+    let agent = alice.agent("scarlet").await;
+    (app, alice, agent)
+}
+
+/// The same with an empty thread.
+pub async fn ready_to_talk() -> (TestApp, Client, String, String) {
+    let (app, alice, agent) = ready().await;
+    let conversation = alice.conversation().await;
     (app, alice, agent, conversation)
 }
 
