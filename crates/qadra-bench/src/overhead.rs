@@ -50,6 +50,8 @@ async fn one_after_another(
         (Conn::open(stage.model().address).await?, api.conn().await?);
     let bare = direct(grounding, SAID, 0);
     let (mut without, mut with) = (Vec::new(), Vec::new());
+    let groups = stage.groups();
+    let before = Cpu::of(&groups);
     for (number, thread) in threads.iter().enumerate() {
         let seen = to_model.exchange(&bare, &needle(false)).await?;
         let first = checked(&seen, SAID)?;
@@ -62,7 +64,10 @@ async fn one_after_another(
     }
     let (without, with): (Sample, Sample) =
         (without.into_iter().collect(), with.into_iter().collect());
-    let detail = json!({"direct": without.json(), "through_qadra": with.json()});
+    let used = Cpu::of(&groups).since(&before, threads.len());
+    let detail = json!({
+        "direct": without.json(), "through_qadra": with.json(), "cpu_ms_per_pair": used,
+    });
     let p50 = with.percentile(50) - without.percentile(50);
     let p99 = with.percentile(99) - without.percentile(99);
     report.add(
@@ -94,12 +99,7 @@ async fn hundred_at_once(
     let turns = STREAMS * TURNS_EACH;
     let threads = api.threads(turns * ROUNDS).await?;
     let bare = direct(grounding, TOKENS, GAP_MS);
-    let groups = [
-        ("qadra", stage.qadra_pid(), false),
-        ("postgres", stage.postmaster(), true),
-        ("model", stage.model().pid, false),
-        ("client", std::process::id(), false),
-    ];
+    let groups = stage.groups();
     let (mut without, mut with) = (Sample::default(), Sample::default());
     let (mut rate, mut used) = (0.0, None);
     for round in threads.chunks(turns) {

@@ -58,13 +58,16 @@ impl Stage {
         Some(cluster.superuser_options().database(DATABASE))
     }
 
-    pub(crate) fn qadra_pid(&self) -> u32 {
-        self.qadra.as_ref().map_or(0, |served| served.pid)
-    }
-
-    /// The process whose children serve that database.
-    pub(crate) fn postmaster(&self) -> u32 {
-        self.clusters.first().map_or(0, Cluster::pid)
+    /// Whose processor time is told apart; PostgreSQL's is that of its children.
+    pub(crate) fn groups(&self) -> [(&'static str, u32, bool); 4] {
+        let qadra = self.qadra.as_ref().map_or(0, |served| served.pid);
+        let postmaster = self.clusters.first().map_or(0, Cluster::pid);
+        [
+            ("qadra", qadra, false),
+            ("postgres", postmaster, true),
+            ("model", self.model.pid, false),
+            ("client", std::process::id(), false),
+        ]
     }
 
     /// Another private PostgreSQL, with the settings that the product gives its own.

@@ -110,12 +110,7 @@ async fn run(stage: &Stage, load: Load, clients: usize) -> Result<Run> {
     for _ in 0..clients {
         tasks.spawn(client(load.clone()));
     }
-    let groups = [
-        ("qadra", stage.qadra_pid(), false),
-        ("postgres", stage.postmaster(), true),
-        ("model", stage.model().pid, false),
-        ("client", std::process::id(), false),
-    ];
+    let groups = stage.groups();
     let failed = |tasks: &mut JoinSet<Result<Vec<Ended>>>| {
         // A client ends before it is told to only by an error.
         match tasks.try_join_next() {

@@ -208,15 +208,21 @@ impl TenantTx {
     }
 }
 
-/// The messages `m` of branch $2's path with positions $3 to $4: its lineage cut to ranges, then itself.
+/// The messages `m` of branch $2's path with positions $3 to $4: its lineage cut to ranges, then itself. The limit,
+/// which no range exceeds, leaves the planner only the index range of each segment: it cannot know how few segments
+/// there are, and would otherwise read the whole table where threads are few and long.
 const PATH: &str = "FROM conversation_branches b
      CROSS JOIN LATERAL (
          SELECT l.id, l.until, lag(l.until, 1, 0) OVER (ORDER BY l.n) + 1 AS since
          FROM unnest(b.lineage_ids || b.id, b.lineage_until || 2147483647) WITH ORDINALITY AS l (id, until, n)
      ) s
-     JOIN conversation_messages m ON m.tenant_id = b.tenant_id AND m.branch_id = s.id
-          AND m.position >= greatest(s.since, $3) AND m.position <= least(s.until, $4)
-     WHERE b.tenant_id = $1 AND b.id = $2";
+     CROSS JOIN LATERAL (
+         SELECT * FROM conversation_messages
+         WHERE tenant_id = b.tenant_id AND branch_id = s.id
+               AND position >= greatest(s.since, $3) AND position <= least(s.until, $4)
+         ORDER BY position LIMIT greatest($4::bigint - $3 + 1, 0)
+     ) m
+     WHERE b.tenant_id = $1 AND b.id = $2 AND s.since <= $4 AND s.until >= $3";
 
 fn message(r: PgRow) -> sqlx::Result<Message> {
     Ok(Message {
