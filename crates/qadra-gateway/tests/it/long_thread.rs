@@ -91,7 +91,6 @@ impl Pair {
     async fn compare(&self, what: &str, act: impl AsyncFn(&Client, &str, i64)) {
         let few = self.short.work(&act).await;
         let many = self.long.work(&act).await;
-        eprintln!("MEASURED {what}: {few:?} {many:?}");
         for kind in ["rows", "blocks"] {
             let sum = |work: &BTreeMap<&str, i64>| {
                 work.iter()
@@ -99,7 +98,7 @@ impl Pair {
                     .map(|(_, n)| n)
                     .sum::<i64>()
             };
-            assert!(sum(&few) > 5, "{what}: nothing was counted: {few:?}");
+            assert!(sum(&few) > 0, "{what}: nothing was counted: {few:?}");
             assert!(
                 sum(&many) <= 2 * sum(&few),
                 "{what} touches {} {kind} for {LONG} messages and {} for {SHORT}:\n{many:#?}\n{few:#?}",
