@@ -92,7 +92,7 @@ impl Pair {
         let few = self.short.work(&act).await;
         let many = self.long.work(&act).await;
         for kind in ["rows", "blocks"] {
-            let sum = |work: &BTreeMap<&str, i64>| {
+            let sum = |work: &BTreeMap<String, i64>| {
                 work.iter()
                     .filter(|(k, _)| k.starts_with(kind))
                     .map(|(_, n)| n)
@@ -174,7 +174,7 @@ impl Bench {
 
     /// What one process's whole life with one `act` in it makes the database do, by kind of work. Sessions hand in
     /// their counts when they end, so each measurement has a process of its own.
-    async fn work(&self, act: &impl AsyncFn(&Client, &str, i64)) -> BTreeMap<&'static str, i64> {
+    async fn work(&self, act: &impl AsyncFn(&Client, &str, i64)) -> BTreeMap<String, i64> {
         let thread = &self.thread;
         let before = self.counters().await;
         let process = self.app.another_process().await;
@@ -190,11 +190,13 @@ impl Bench {
         let after = self.counters().await;
         after
             .into_iter()
-            .map(|(name, n)| (name, n - before[name]))
+            .map(|(name, n)| (n - before.get(&name).copied().unwrap_or(0), name))
+            .filter(|(n, _)| *n != 0)
+            .map(|(n, name)| (name, n))
             .collect()
     }
 
-    async fn counters(&self) -> BTreeMap<&'static str, i64> {
+    async fn counters(&self) -> BTreeMap<String, i64> {
         let rows = self.app.rows().await;
         let others = "SELECT count(*) FROM pg_stat_activity
              WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'";
@@ -202,27 +204,13 @@ impl Bench {
             rows.number(others).await == 0
         })
         .await;
-        let mut out = BTreeMap::new();
-        for (name, sql) in [
-            (
-                "rows by index",
-                "SELECT sum(coalesce(idx_tup_fetch, 0))::bigint FROM pg_stat_user_tables",
-            ),
-            (
-                "rows by scan",
-                "SELECT sum(coalesce(seq_tup_read, 0))::bigint FROM pg_stat_user_tables",
-            ),
-            (
-                "blocks of tables",
-                "SELECT sum(heap_blks_read + heap_blks_hit)::bigint FROM pg_statio_user_tables",
-            ),
-            (
-                "blocks of indexes",
-                "SELECT sum(coalesce(idx_blks_read + idx_blks_hit, 0))::bigint FROM pg_statio_user_tables",
-            ),
-        ] {
-            out.insert(name, rows.number(sql).await);
-        }
-        out
+        // Entries of indexes only tell, in a failure, where the rows came from.
+        let counters = "SELECT 'rows of ' || relname || ' by index', coalesce(idx_tup_fetch, 0) FROM pg_stat_user_tables
+             UNION ALL SELECT 'rows of ' || relname || ' by scan', coalesce(seq_tup_read, 0) FROM pg_stat_user_tables
+             UNION ALL SELECT 'blocks of ' || relname, heap_blks_read + heap_blks_hit FROM pg_statio_user_tables
+             UNION ALL SELECT 'blocks of indexes of ' || relname, coalesce(idx_blks_read + idx_blks_hit, 0)
+             FROM pg_statio_user_tables
+             UNION ALL SELECT 'entries of ' || indexrelname, idx_tup_read FROM pg_stat_user_indexes";
+        rows.pairs(counters).await.into_iter().collect()
     }
 }

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use qadra_testkit::llm::{Gate, Reply};
 use serde_json::{Value, json};
 
-use super::{Client, TestApp, deltas, id};
+use super::{Client, SOON, TestApp, deltas, id};
 
 /// Something of every kind that a tenant can own, by kind.
 pub struct World {
@@ -71,12 +71,15 @@ impl World {
         app.model()
             .push(Reply::text(format!("{word} to the end")).gate_each(&gate));
         let busy = owner.conversation().await;
+        let asked = app.model().request_count();
         let first = owner
             .say_streamed(&busy, &agent, &format!("{word} go on"))
             .await
             .next()
             .await
             .expect("an event");
+        // The reply is hers: nobody else's request may come first.
+        assert!(app.model().wait_for_requests(asked + 1, SOON).await);
         ids.insert("running", text(&first.data, "/turn_id"));
         ids.insert("busy", busy);
         let triple = owner
