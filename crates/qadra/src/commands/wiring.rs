@@ -16,10 +16,24 @@ use tokio_util::sync::CancellationToken;
 use crate::config::Config;
 
 pub(crate) fn runtime() -> Result<tokio::runtime::Runtime> {
+    raise_file_limit();
     tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .context("start the async runtime")
+}
+
+/// Each open stream is a file; the usual soft limit of 1,024 would end them at about a thousand.
+fn raise_file_limit() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    let raised = Rlimit {
+        current: limit.maximum,
+        maximum: limit.maximum,
+    };
+    if let Err(e) = setrlimit(Resource::Nofile, raised) {
+        tracing::warn!(error = %e, current = limit.current, "the limit of open files stays as it is");
+    }
 }
 
 /// The object store for payloads that do not fit a message, swept every half hour.
