@@ -129,7 +129,7 @@ export class App {
 }
 
 /** Waits until a value read from the page is as wanted; says what it was when it never is. */
-export async function until(read, wanted, ms = 15_000) {
+export async function until(read, wanted, ms = 60_000) {
   const end = Date.now() + ms;
   let value;
   do {
