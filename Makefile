@@ -61,7 +61,7 @@ e2e/node_modules/.installed: e2e/package-lock.json
 	touch $@
 
 e2e: build e2e/node_modules/.installed
-	cd e2e && QADRA_TEST_BIN=$(BIN)/qadra $(NODE) npm test
+	cd e2e && QADRA_BIN=$(BIN)/qadra $(NODE) npm test
 
 ## Ratios against the bare model server and the bare database, in one run; see docs/benchmarks.md.
 bench:

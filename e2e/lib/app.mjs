@@ -3,6 +3,7 @@
 import { after, before, test } from "node:test";
 import assert from "node:assert/strict";
 import { axe, openBrowser, openPage, picture } from "./browser.mjs";
+import { startProxy } from "./proxy.mjs";
 import { startQadra } from "./qadra.mjs";
 
 let counter = 0;
@@ -16,7 +17,9 @@ export function suite({ env, args, setUp } = {}) {
     async () => {
       Object.assign(shared, (await setUp?.()) ?? {});
       const extra = typeof env === "function" ? env(shared) : (env ?? {});
-      [shared.qadra, shared.browser] = await Promise.all([startQadra({ env: extra, args }), openBrowser()]);
+      // One after the other, so that a failure of one leaves nothing behind that nobody closes.
+      shared.qadra = await startQadra({ env: extra, args });
+      shared.browser = await openBrowser();
     },
     { timeout: 120_000 },
   );
@@ -29,11 +32,14 @@ export function suite({ env, args, setUp } = {}) {
     { timeout: 60_000 },
   );
 
-  /** @param {object} [view] width, height, dark, and `expect`: problems that the test provokes. */
+  /** @param {object} [view] width, height, dark; `wire`: through a connection that can be cut; `expect`: problems that
+   *   the test provokes. */
   function it(name, work, view = {}) {
     test(name, async () => {
-      const opened = await openPage(shared.browser, shared.qadra.url, view);
+      const wire = view.wire ? await startProxy(shared.qadra.url) : null;
+      const opened = await openPage(shared.browser, wire?.url ?? shared.qadra.url, view);
       const app = new App(opened.page, shared);
+      app.wire = wire;
       try {
         await work(app);
         assert.deepEqual(opened.problems(), [], "nothing went wrong in the page");
@@ -42,6 +48,7 @@ export function suite({ env, args, setUp } = {}) {
         throw error;
       } finally {
         await opened.close();
+        await wire?.close();
       }
     });
   }
@@ -77,7 +84,7 @@ export class App {
     await form.getByLabel("Relation").fill(relation);
     await form.getByLabel("Value").fill(value);
     await form.getByRole("button", { name: "Add fact" }).click();
-    await page.getByText("Fact added").first().waitFor();
+    await page.locator(".toast", { hasText: "Fact added" }).first().waitFor();
     // The field is emptied for the next fact once this one is stored.
     await until(() => form.getByLabel("Value").inputValue(), (text) => text === "");
   }
@@ -122,7 +129,7 @@ export class App {
 }
 
 /** Waits until a value read from the page is as wanted; says what it was when it never is. */
-export async function until(read, wanted, ms = 15_000) {
+export async function until(read, wanted, ms = 60_000) {
   const end = Date.now() + ms;
   let value;
   do {

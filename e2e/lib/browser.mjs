@@ -49,7 +49,7 @@ export async function openPage(browser, base, { width = 1440, height = 900, dark
     viewport: { width, height },
     colorScheme: dark ? "dark" : "light",
   });
-  context.setDefaultTimeout(15_000);
+  context.setDefaultTimeout(60_000);
   const page = await context.newPage();
   if (process.env.QADRA_WEB_DIST) await serveFrom(page, base, resolve(process.env.QADRA_WEB_DIST));
   const problems = [];

@@ -146,10 +146,12 @@ function usageOf(script) {
 
 function pause(ms, response) {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    response.once("close", () => {
+    const done = () => {
       clearTimeout(timer);
+      response.off("close", done);
       resolve();
-    });
+    };
+    const timer = setTimeout(done, ms);
+    response.once("close", done);
   });
 }

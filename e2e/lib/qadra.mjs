@@ -34,7 +34,10 @@ export async function startQadra({ env = {}, args = [] } = {}) {
     log = (log + chunk).slice(-20_000);
   });
   const url = await new Promise((ready, fail) => {
-    const timer = setTimeout(() => fail(new Error(`qadra was not ready within 90 s\n${log}`)), 90_000);
+    const timer = setTimeout(() => {
+      child.kill("SIGKILL");
+      fail(new Error(`qadra was not ready within 90 s\n${log}`));
+    }, 90_000);
     let out = "";
     child.stdout.on("data", (chunk) => {
       out += chunk;
@@ -42,6 +45,10 @@ export async function startQadra({ env = {}, args = [] } = {}) {
       if (!found) return;
       clearTimeout(timer);
       ready(found[1]);
+    });
+    child.on("error", (error) => {
+      clearTimeout(timer);
+      fail(error);
     });
     child.on("exit", (code) => {
       clearTimeout(timer);
@@ -54,6 +61,7 @@ export async function startQadra({ env = {}, args = [] } = {}) {
       return log;
     },
     async stop() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
       const gone = new Promise((done) => child.once("exit", done));
       child.kill("SIGTERM");
       const timer = setTimeout(() => child.kill("SIGKILL"), 20_000);

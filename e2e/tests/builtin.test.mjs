@@ -128,7 +128,7 @@ it("an API key is shown once and can be revoked", async (app) => {
   assert.equal(await page.getByText(key).count(), 0);
   await page.getByRole("button", { name: "Revoke" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
-  await page.getByText("Key revoked").waitFor();
+  await page.locator(".toast", { hasText: "Key revoked" }).waitFor();
   const refused = await fetch(`${app.qadra.url}/api/agents`, { headers: { "x-api-key": key } });
   assert.equal(refused.status, 401);
 });
@@ -164,9 +164,9 @@ it("threads: rename, search, archive, delete and undo, export", async (app) => {
 
   await menu();
   await page.getByRole("menuitem", { name: "Delete" }).click();
-  await page.getByText("Conversation deleted").waitFor();
+  await page.locator(".toast", { hasText: "Conversation deleted" }).waitFor();
   await item.waitFor({ state: "detached" });
-  await page.getByRole("button", { name: "Undo" }).last().click();
+  await page.locator(".toast", { hasText: "Conversation deleted" }).getByRole("button", { name: "Undo" }).click();
   await item.waitFor();
 });
 

@@ -1,7 +1,7 @@
 // The loop with a model: a scripted server stands in for it.
 
 import assert from "node:assert/strict";
-import { suite, until } from "../lib/app.mjs";
+import { PASSWORD, suite, until } from "../lib/app.mjs";
 import { startModel } from "../lib/model.mjs";
 
 const it = suite({
@@ -79,6 +79,71 @@ it("a page refreshed in mid-answer shows the answer going on", async (app) => {
   assert.ok(!early.includes("word119"), "still being written after the reload");
   const text = await (await app.settled()).locator(".md").innerText();
   assert.equal(text, STORY);
+});
+
+it(
+  "an answer survives connections that are cut, without a word lost or doubled",
+  async (app) => {
+    app.model.on("rough line", { text: STORY, delay: 30 });
+    await app.register();
+    await app.ask("Tell it over a rough line");
+    for (const word of ["word10", "word35", "word60"]) {
+      await until(() => app.live().innerText().catch(() => ""), (text) => text.includes(word));
+      app.wire.cut();
+    }
+    assert.equal(await (await app.settled()).locator(".md").innerText(), STORY);
+  },
+  { wire: true },
+);
+
+it("a long thread opens at its end, loads upwards, and a search hit is found in it", async (app) => {
+  const { page } = app;
+  app.model.on("remember", { text: "Noted." });
+  const email = await app.register();
+  const call = async (path, body, token) => {
+    const response = await fetch(`${app.qadra.url}/api${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...(token ? { authorization: `Bearer ${token}` } : {}) },
+      body: JSON.stringify(body),
+    });
+    assert.ok(response.ok, `${path} answered ${response.status}`);
+    return response.json();
+  };
+  const { token } = await call("/auth/login", { email, password: PASSWORD });
+  const agents = await fetch(`${app.qadra.url}/api/agents`, { headers: { authorization: `Bearer ${token}` } });
+  const [agent] = (await agents.json()).items;
+  const { id } = await call("/conversations", { title: "A long thread" }, token);
+  for (let n = 0; n < 80; n += 1)
+    await call(
+      `/conversations/${id}/messages`,
+      { agent_id: agent.id, content: n === 7 ? "remember the zebra" : `remember number ${n}` },
+      token,
+    );
+
+  await page.goto(`/conversations/${id}`);
+  await page.getByText("remember number 79").waitFor();
+  assert.equal(await page.locator(".msg").count(), 50);
+  const scroller = page.locator(".thread-scroll");
+  const box = await scroller.boundingBox();
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+  await until(
+    async () => {
+      await page.mouse.wheel(0, -3000);
+      return page.getByText("Start of the conversation").count();
+    },
+    (count) => count === 1,
+  );
+  const rows = await page.locator("[data-row]").evaluateAll((all) => all.map((one) => Number(one.dataset.row)));
+  assert.deepEqual(rows, Array.from({ length: 160 }, (_, n) => n + 1));
+
+  await page.goto("/conversations?q=zebra");
+  await page.locator(".list-item", { hasText: "A long thread" }).click();
+  const hit = page.locator('[data-marked="true"]');
+  await hit.waitFor();
+  assert.match(await hit.innerText(), /zebra/);
+  await until(() => hit.evaluate((one) => one.getBoundingClientRect().top), (top) => top > 0 && top < 900);
+  await page.getByRole("button", { name: "Jump to latest" }).click();
+  await page.getByText("remember number 79").waitFor();
 });
 
 it("another thread can be opened meanwhile, and the answer is there on the way back", async (app) => {

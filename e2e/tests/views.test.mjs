@@ -1,7 +1,7 @@
 // Every page at three widths, light and dark: axe has no serious finding and nothing is cut off.
 
 import assert from "node:assert/strict";
-import { suite } from "../lib/app.mjs";
+import { suite, until } from "../lib/app.mjs";
 
 const it = suite({ args: ["--demo"] });
 
@@ -100,13 +100,18 @@ it(
 it("the theme follows the system, and a choice outlives a reload", async (app) => {
   const { page } = app;
   await app.register();
-  const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
+  // The browser reports a changed preference when it draws the next frame.
+  const theme = () =>
+    page.evaluate(async () => {
+      await new Promise((resolve) => requestAnimationFrame(resolve));
+      return document.documentElement.dataset.theme;
+    });
   assert.equal(await theme(), "light");
   await page.emulateMedia({ colorScheme: "dark" });
-  assert.equal(await theme(), "dark");
+  await until(theme, (value) => value === "dark");
   await page.getByRole("button", { name: /Your account/ }).click();
   await page.getByRole("menuitem", { name: "Light" }).click();
-  assert.equal(await theme(), "light");
+  await until(theme, (value) => value === "light");
   await page.reload();
   assert.equal(await theme(), "light");
 });

@@ -164,4 +164,21 @@ mod tests {
         assert_eq!(ids.len(), operations().len());
         assert_eq!(ids.iter().collect::<HashSet<_>>().len(), ids.len());
     }
+
+    #[test]
+    fn each_list_says_what_it_lists() {
+        let doc = openapi();
+        for (list, item) in [
+            ("AgentList", "Agent"),
+            ("ConversationSummaryList", "ConversationSummary"),
+        ] {
+            let pointer = format!("/components/schemas/{list}/properties/items/items/$ref");
+            let found = doc.pointer(&pointer).and_then(Value::as_str);
+            assert_eq!(
+                found,
+                Some(format!("#/components/schemas/{item}").as_str()),
+                "{list}"
+            );
+        }
+    }
 }

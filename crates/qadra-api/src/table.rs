@@ -6,6 +6,21 @@ use utoipa::ToSchema;
 use crate::operation::Type;
 use crate::*;
 
+/// A page of `T`, under a name of its own: the generic one would be the same for every list.
+fn page_of<T: ToSchema>() -> Option<Type> {
+    fn name<T: ToSchema>() -> std::borrow::Cow<'static, str> {
+        format!("{}List", T::name()).into()
+    }
+    Some(Type {
+        name: name::<T>,
+        schema: <Items<T> as utoipa::PartialSchema>::schema,
+        nested: |found| {
+            found.push((T::name().into_owned(), T::schema()));
+            T::schemas(found);
+        },
+    })
+}
+
 fn of<T: ToSchema>() -> Option<Type> {
     Some(Type {
         name: T::name,
@@ -170,7 +185,7 @@ pub fn operations() -> Vec<Operation> {
         Operation {
             access: ACCOUNT,
             query: vec![LIMIT, OFFSET],
-            reply: of::<Items<t::ApiKey>>(),
+            reply: page_of::<t::ApiKey>(),
             ..get(
                 "/api/api-keys",
                 "api_key",
@@ -206,7 +221,7 @@ pub fn operations() -> Vec<Operation> {
                 OFFSET,
                 flag("is_active", "only active or only inactive ones"),
             ],
-            reply: of::<Items<t::Agent>>(),
+            reply: page_of::<t::Agent>(),
             ..get("/api/agents", "agent", "list", "List agents, newest first")
         },
         Operation {
@@ -277,7 +292,7 @@ pub fn operations() -> Vec<Operation> {
                 flag("archived", "only archived or only others"),
                 flag("shared", "those that others shared"),
             ],
-            reply: of::<Items<t::ConversationSummary>>(),
+            reply: page_of::<t::ConversationSummary>(),
             ..get(
                 "/api/conversations",
                 "chat",
@@ -353,7 +368,7 @@ pub fn operations() -> Vec<Operation> {
         },
         Operation {
             query: vec![LIMIT, OFFSET, text("order", "`asc` or `desc`")],
-            reply: of::<Items<t::Message>>(),
+            reply: page_of::<t::Message>(),
             ..get(
                 "/api/conversations/{conversation_id}/messages",
                 "chat",
@@ -420,7 +435,7 @@ pub fn operations() -> Vec<Operation> {
                 text("q", "words in any of the three"),
                 flag("include_retracted", ""),
             ],
-            reply: of::<Items<Triple>>(),
+            reply: page_of::<Triple>(),
             ..get(
                 "/api/knowledge/triples",
                 "knowledge",
@@ -456,7 +471,7 @@ pub fn operations() -> Vec<Operation> {
         ),
         Operation {
             query: vec![LIMIT, OFFSET, text("q", "words in label or alias")],
-            reply: of::<Items<Node>>(),
+            reply: page_of::<Node>(),
             ..get(
                 "/api/knowledge/nodes",
                 "knowledge",
@@ -486,7 +501,7 @@ pub fn operations() -> Vec<Operation> {
         },
         Operation {
             query: vec![LIMIT, OFFSET],
-            reply: of::<Items<Alias>>(),
+            reply: page_of::<Alias>(),
             ..get(
                 "/api/knowledge/aliases",
                 "knowledge",
@@ -513,7 +528,7 @@ pub fn operations() -> Vec<Operation> {
         ),
         Operation {
             query: vec![LIMIT, OFFSET],
-            reply: of::<Items<Predicate>>(),
+            reply: page_of::<Predicate>(),
             ..get(
                 "/api/knowledge/predicates",
                 "knowledge",

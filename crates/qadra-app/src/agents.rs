@@ -257,7 +257,7 @@ async fn publish(
 fn check(
     prompt: &str,
     calls: i32,
-    temperature: Option<f32>,
+    temperature: Option<f64>,
     avatar_url: Option<&str>,
 ) -> Result<(), Fault> {
     input::at_most("system_prompt", prompt, MAX_PROMPT)?;

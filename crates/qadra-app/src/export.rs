@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use chrono::Utc;
 use qadra_api::{Download, ExportConversation, ExportFormat, ExportedThread, TrainingExport};
+use qadra_epistemic::{Assessment, system_message};
 use qadra_store::Page;
 use qadra_types::{Code, Conversation, Ctx, Fault, Message, MessageRole};
 use serde_json::{Value, json};
@@ -115,6 +116,14 @@ impl App {
                 let mut messages: Vec<Value> = Vec::with_capacity(path.len() + 1);
                 if let Some(prompt) = e.system_prompt.as_deref().filter(|p| !p.is_empty()) {
                     messages.push(json!({"role": "system", "content": prompt}));
+                }
+                // Rebuilt from the record of what grounded the answer, as the model was given it.
+                let facts = e
+                    .grounding
+                    .clone()
+                    .and_then(|g| serde_json::from_value::<Assessment>(g).ok());
+                if let Some(facts) = facts.as_ref().and_then(system_message) {
+                    messages.push(json!({"role": "system", "content": facts}));
                 }
                 messages.extend(
                     path.iter()

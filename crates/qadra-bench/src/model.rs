@@ -2,7 +2,8 @@ use std::time::Duration;
 
 use anyhow::Result;
 use qadra_testkit::llm::{Reply, ScriptedLlm};
-use tokio::io::AsyncReadExt;
+
+use crate::process::parent_gone;
 
 /// The first word of every token it says.
 pub(crate) const WORD: &str = "token";
@@ -26,8 +27,7 @@ pub(crate) async fn serve() -> Result<()> {
         reply(model)
     });
     println!("{}", server.address());
-    let mut none = Vec::new();
-    let _ = tokio::io::stdin().read_to_end(&mut none).await;
+    parent_gone().await;
     Ok(())
 }
 

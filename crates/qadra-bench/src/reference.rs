@@ -7,8 +7,9 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::routing::get;
 use axum::serve::ListenerExt;
 use futures::{StreamExt, stream};
-use tokio::io::AsyncReadExt;
 use tokio::net::TcpListener;
+
+use crate::process::parent_gone;
 
 /// What a stream costs when nothing stands behind it: an axum handler that sends one event of `bytes` bytes and
 /// then only what keeps the connection alive.
@@ -25,11 +26,9 @@ pub(crate) async fn serve(bytes: usize) -> Result<()> {
         let _ = tcp.set_nodelay(true);
     });
     let served = axum::serve(listener, Router::new().route("/", get(handler)));
-    let mut none = Vec::new();
     tokio::select! {
         served = async { served.await } => served?,
-        // The benchmark has ended.
-        _ = async { tokio::io::stdin().read_to_end(&mut none).await } => {}
+        () = parent_gone() => {}
     }
     Ok(())
 }

@@ -25,27 +25,36 @@ use tokio_util::sync::CancellationToken;
 
 use metrics::Metrics;
 
+/// How the gateway is reached, and how patient it is.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Options {
+    /// A reverse proxy of ours is the only peer: the client's address is the last one in `X-Forwarded-For`,
+    /// the one that the proxy itself added.
+    pub behind_proxy: bool,
+    pub times: StreamTimes,
+}
+
 /// The HTTP side of Qadra.
 pub struct Gateway {
     pub(crate) bus: Arc<dyn Bus>,
     pub(crate) token_key: TokenKey,
+    pub(crate) options: Options,
     pub(crate) metrics: Metrics,
-    pub(crate) times: StreamTimes,
     /// Fired when the server stops, so that open streams end.
     pub(crate) stopping: CancellationToken,
 }
 
 impl Gateway {
     pub fn new(bus: Arc<dyn Bus>, token_key: TokenKey) -> Arc<Self> {
-        Self::with_times(bus, token_key, StreamTimes::default())
+        Self::with_options(bus, token_key, Options::default())
     }
 
-    pub fn with_times(bus: Arc<dyn Bus>, token_key: TokenKey, times: StreamTimes) -> Arc<Self> {
+    pub fn with_options(bus: Arc<dyn Bus>, token_key: TokenKey, options: Options) -> Arc<Self> {
         Arc::new(Self {
             bus,
             token_key,
+            options,
             metrics: Metrics::new(),
-            times,
             stopping: CancellationToken::new(),
         })
     }

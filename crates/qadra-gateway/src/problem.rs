@@ -39,9 +39,6 @@ impl IntoResponse for Problem {
         if status == StatusCode::UNAUTHORIZED {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
-        if code == Code::RateLimited {
-            headers.insert(header::RETRY_AFTER, HeaderValue::from_static("60"));
-        }
         response
     }
 }

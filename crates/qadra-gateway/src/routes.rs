@@ -1,13 +1,15 @@
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Instant;
 
 use axum::Router;
-use axum::body::{Body, to_bytes};
+use axum::body::Body;
+use axum::extract::rejection::RawPathParamsRejection;
 use axum::extract::{ConnectInfo, RawPathParams, Request};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, get, on};
+use futures::StreamExt;
 use qadra_api::{Access, Download, Kind, Method, Operation, Param, ParamKind, openapi, operations};
 use qadra_types::{Code, Fault, new_id};
 use serde_json::{Map, Value, json};
@@ -22,6 +24,7 @@ use crate::{assets, sse};
 
 /// Bytes of a request body: a message of 100,000 characters, each escaped as a surrogate pair, fits twice.
 const MAX_BODY: usize = 4 * 1024 * 1024;
+const MAX_DISCARDED: usize = 64 * 1024 * 1024;
 /// Scripts come from us alone, nothing is fetched from elsewhere (an image address in an answer could carry
 /// data out), and no page can frame ours. Inline styles are what the chart and component libraries set.
 const CSP: &str = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; \
@@ -80,10 +83,14 @@ fn endpoint(gw: Arc<Gateway>, operation: Arc<Operation>, method: MethodFilter) -
     let label = format!("{}_{}{stream}", operation.entity, operation.op);
     on(
         method,
-        move |params: RawPathParams, request: Request| async move {
+        move |params: Result<RawPathParams, RawPathParamsRejection>, request: Request| async move {
             let started = Instant::now();
             let request_id = request_id(request.headers());
-            let answered = answer(&gw, &operation, &params, request, request_id).await;
+            let answered = match params {
+                Ok(params) => answer(&gw, &operation, &params, request, request_id).await,
+                // Text that is not UTF-8 is no id either.
+                Err(_) => Err(Fault::not_found("object")),
+            };
             let mut response =
                 answered.unwrap_or_else(|fault| Problem { fault, request_id }.into_response());
             if let Ok(id) = HeaderValue::from_str(&request_id.to_string()) {
@@ -116,11 +123,7 @@ async fn answer(
     request: Request,
     request_id: Uuid,
 ) -> Result<Response, Fault> {
-    let origin = request
-        .extensions()
-        .get::<ConnectInfo<SocketAddr>>()
-        .map(|c| c.0.ip().to_string())
-        .unwrap_or_default();
+    let origin = origin(gw, &request);
     // Before the body is read: a stranger cannot make us read one.
     let caller = match operation.access {
         Access::Public => None,
@@ -239,12 +242,69 @@ impl sse::Asker {
     }
 }
 
+/// The client's address, for sign-in limits; empty when it is not known.
+fn origin(gw: &Gateway, request: &Request) -> String {
+    let forwarded = request
+        .headers()
+        .get_all("x-forwarded-for")
+        .iter()
+        .next_back();
+    let last = forwarded.and_then(|v| {
+        v.to_str()
+            .ok()?
+            .rsplit(',')
+            .next()?
+            .trim()
+            .parse::<IpAddr>()
+            .ok()
+    });
+    let peer = || {
+        request
+            .extensions()
+            .get::<ConnectInfo<SocketAddr>>()
+            .map(|c| c.0.ip())
+    };
+    let client = if gw.options.behind_proxy {
+        last.or_else(peer)
+    } else {
+        peer()
+    };
+    client.map(|ip| ip.to_string()).unwrap_or_default()
+}
+
 /// The client's own id if it is a UUID, so that logs of both sides can be matched.
 fn request_id(headers: &HeaderMap) -> Uuid {
     headers
         .get("x-request-id")
         .and_then(|v| v.to_str().ok()?.parse().ok())
         .unwrap_or_else(new_id)
+}
+
+/// The body, at most [`MAX_BODY`]. What is over it is read on and thrown away, up to a point: a connection that is
+/// closed with bytes unread is reset, and the client would never see the answer that says why.
+async fn read_bytes(body: Body) -> Result<Vec<u8>, Fault> {
+    let mut chunks = body.into_data_stream();
+    let (mut bytes, mut size) = (Vec::new(), 0usize);
+    while let Some(chunk) = chunks.next().await {
+        let chunk = chunk
+            .map_err(|_| Fault::new(Code::MalformedRequest, "the body did not arrive whole"))?;
+        size = size.saturating_add(chunk.len());
+        if size <= MAX_BODY {
+            bytes.extend_from_slice(&chunk);
+        } else {
+            bytes = Vec::new();
+        }
+        if size > MAX_DISCARDED {
+            break;
+        }
+    }
+    if size > MAX_BODY {
+        return Err(Fault::new(
+            Code::TooLarge,
+            format!("the body has more than {MAX_BODY} bytes"),
+        ));
+    }
+    Ok(bytes)
 }
 
 async fn read_body(request: Request) -> Result<Value, Fault> {
@@ -254,29 +314,7 @@ async fn read_body(request: Request) -> Result<Value, Fault> {
         .and_then(|v| v.to_str().ok())
         .unwrap_or_default()
         .to_owned();
-    let declared = request
-        .headers()
-        .get(header::CONTENT_LENGTH)
-        .and_then(|v| v.to_str().ok()?.parse::<usize>().ok());
-    let too_large = || {
-        Fault::new(
-            Code::TooLarge,
-            format!("the body has more than {MAX_BODY} bytes"),
-        )
-    };
-    if declared.is_some_and(|n| n > MAX_BODY) {
-        return Err(too_large());
-    }
-    let bytes = to_bytes(request.into_body(), MAX_BODY).await.map_err(|e| {
-        let mut cause: Option<&dyn std::error::Error> = Some(&e);
-        while let Some(c) = cause {
-            if c.to_string().contains("length limit") {
-                return too_large();
-            }
-            cause = c.source();
-        }
-        Fault::new(Code::MalformedRequest, "the body did not arrive whole")
-    })?;
+    let bytes = read_bytes(request.into_body()).await?;
     if bytes.is_empty() {
         return Ok(json!({}));
     }
@@ -371,10 +409,13 @@ async fn fallback(request: Request) -> Response {
         axum::http::Method::GET | axum::http::Method::HEAD => {
             assets::asset(path, request.headers())
         }
-        _ => problem(
-            request.headers(),
-            Fault::new(Code::MethodNotAllowed, "pages can only be read"),
-        ),
+        _ => {
+            let fault = Fault::new(Code::MethodNotAllowed, "pages can only be read");
+            let mut response = problem(request.headers(), fault);
+            let allowed = HeaderValue::from_static("GET,HEAD");
+            response.headers_mut().insert(header::ALLOW, allowed);
+            response
+        }
     }
 }
 

@@ -186,7 +186,7 @@ impl Reader {
             .await
             .map_err(|e| bus_fault(&e))?;
         asker.gw.metrics.streams.inc();
-        let StreamTimes { heartbeat, longest } = asker.gw.times;
+        let StreamTimes { heartbeat, longest } = asker.gw.options.times;
         Ok(Self {
             asker: Arc::new(asker),
             conversation_id,
@@ -233,7 +233,7 @@ impl Reader {
                 self.ready.drain(..).for_each(|b| all.extend_from_slice(&b));
                 return Some(all.into());
             }
-            if self.ended {
+            if self.ended || Instant::now() >= self.until {
                 return None;
             }
             let stopping = self.asker.gw.stopping.clone();
@@ -252,7 +252,7 @@ impl Reader {
                     if Instant::now() >= self.until {
                         return None;
                     }
-                    self.heartbeat.as_mut().reset(Instant::now() + self.asker.gw.times.heartbeat);
+                    self.heartbeat.as_mut().reset(Instant::now() + self.asker.gw.options.times.heartbeat);
                     self.quiet += 1;
                     // The process that answers may have died in silence.
                     if self.quiet.is_multiple_of(2) {
@@ -357,7 +357,7 @@ impl Reader {
         self.quiet = 0;
         self.heartbeat
             .as_mut()
-            .reset(Instant::now() + self.asker.gw.times.heartbeat);
+            .reset(Instant::now() + self.asker.gw.options.times.heartbeat);
         self.ready.push_back(Bytes::from(format!(
             "id: {seq}\nevent: {event}\ndata: {data}\n\n"
         )));

@@ -12,7 +12,10 @@ BEGIN
         -- Roles belong to the cluster: another database, or another process in this moment, may have made it.
         EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL;
         END;
-        IF NOT pg_has_role(current_user, r, 'MEMBER') THEN
+        -- From version 16 on, who makes a role is a member that can neither take it nor inherits from it.
+        IF current_setting('server_version_num')::int >= 160000 THEN
+            EXECUTE format('GRANT %I TO %I WITH INHERIT FALSE, SET TRUE', r, current_user);
+        ELSIF NOT pg_has_role(current_user, r, 'MEMBER') THEN
             EXECUTE format('GRANT %I TO %I', r, current_user);
         END IF;
         EXECUTE format('GRANT USAGE ON SCHEMA public TO %I', r);
@@ -23,6 +26,15 @@ END $$;
 CREATE FUNCTION current_tenant() RETURNS uuid
     LANGUAGE sql STABLE PARALLEL SAFE
     AS $$ SELECT nullif(current_setting('qadra.tenant_id', true), '')::uuid $$;
+
+-- True for a session that has taken this very role. A policy for a role holds for the role's members too, and
+-- whoever owns the tables must be a member to be able to take it; so a policy that lets everything through says
+-- USING (acting_as('…')) and not USING (true). A login role that inherits nothing is no way out: before version 16
+-- it would lose its right to create in the schema with it. Declared immutable so that it is settled when a statement
+-- is planned: a plan under row-level security is made for one role and never used for another.
+CREATE FUNCTION acting_as(role name) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$ SELECT current_user = role $$;
 
 CREATE TABLE tenants (
     id          uuid PRIMARY KEY,
@@ -116,11 +128,11 @@ CREATE POLICY tenant ON audit_log    TO qadra_app USING (tenant_id = (SELECT cur
 CREATE POLICY tenant ON users        TO qadra_app USING (EXISTS (
     SELECT 1 FROM user_tenants m WHERE m.user_id = users.id AND m.tenant_id = (SELECT current_tenant())));
 
-CREATE POLICY sign_in ON tenants        TO qadra_auth USING (true);
-CREATE POLICY sign_in ON users          TO qadra_auth USING (true);
-CREATE POLICY sign_in ON user_tenants   TO qadra_auth USING (true);
-CREATE POLICY sign_in ON refresh_tokens TO qadra_auth USING (true);
-CREATE POLICY sign_in ON api_keys       TO qadra_auth USING (true);
+CREATE POLICY sign_in ON tenants        TO qadra_auth USING (acting_as('qadra_auth'));
+CREATE POLICY sign_in ON users          TO qadra_auth USING (acting_as('qadra_auth'));
+CREATE POLICY sign_in ON user_tenants   TO qadra_auth USING (acting_as('qadra_auth'));
+CREATE POLICY sign_in ON refresh_tokens TO qadra_auth USING (acting_as('qadra_auth'));
+CREATE POLICY sign_in ON api_keys       TO qadra_auth USING (acting_as('qadra_auth'));
 
 GRANT SELECT, UPDATE (name, updated_at) ON tenants TO qadra_app;
 GRANT SELECT (id, tenant_id, email, email_verified, name, avatar_url, is_super_admin, settings, last_login_at, created_at, updated_at)

@@ -133,22 +133,24 @@ GRANT SELECT, INSERT, UPDATE ON conversations, conversation_branches, conversati
 GRANT SELECT, INSERT ON usage_records TO qadra_app;
 
 -- Recovery: the only cross-tenant work on conversations, and only on what marks a turn as running.
-CREATE POLICY recovery ON conversation_turns TO qadra_system USING (true);
-CREATE POLICY recovery ON conversations      TO qadra_system USING (true);
+CREATE POLICY recovery ON conversation_turns TO qadra_system USING (acting_as('qadra_system'));
+CREATE POLICY recovery ON conversations      TO qadra_system USING (acting_as('qadra_system'));
 GRANT SELECT, UPDATE (status, error, finished_at) ON conversation_turns TO qadra_system;
 GRANT SELECT (tenant_id, id, running_turn_id), UPDATE (running_turn_id) ON conversations TO qadra_system;
 
 -- Full-text search. Row-level security hides a table behind its policy, and the planner may not use the GIN
 -- index below that barrier because the text operator is not leakproof. The function's owner has a policy
 -- of its own and no other right; the first line of its WHERE clause is what the policy would have been.
-CREATE POLICY search ON conversation_messages TO qadra_search USING (true);
-CREATE POLICY search ON conversations         TO qadra_search USING (true);
+CREATE POLICY search ON conversation_messages TO qadra_search USING (acting_as('qadra_search'));
+CREATE POLICY search ON conversations         TO qadra_search USING (acting_as('qadra_search'));
 GRANT SELECT (tenant_id, id, conversation_id, content, created_at) ON conversation_messages TO qadra_search;
 GRANT SELECT (tenant_id, id, user_id, is_shared, deleted_at) ON conversations TO qadra_search;
 
 CREATE FUNCTION search_messages(words text, reader uuid)
     RETURNS TABLE (conversation_id uuid, message_id uuid, snippet text)
-    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public
+    LANGUAGE sql STABLE SECURITY DEFINER
+    -- pg_temp is searched first unless it is named: a caller's temporary view would stand in for our table.
+    SET search_path = pg_catalog, public, pg_temp
 AS $$
     WITH q AS (SELECT websearch_to_tsquery('english', words) AS query),
     hits AS (

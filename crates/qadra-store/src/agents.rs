@@ -22,7 +22,7 @@ pub struct NewAgent<'a> {
     pub output_visibility: OutputVisibility,
     pub max_calls_per_parent_agent: i32,
     pub model: Option<&'a str>,
-    pub temperature: Option<f32>,
+    pub temperature: Option<f64>,
     pub is_active: bool,
 }
 

@@ -261,7 +261,7 @@ impl TenantTx {
             .collect();
         let nodes = self.nodes_ensure(&names).await?;
         let predicates = self.predicates_ensure(triples).await?;
-        let mut ids = Vec::with_capacity(triples.len());
+        let mut rows = Vec::with_capacity(triples.len());
         for t in triples {
             let (Some(subject), Some(predicate)) =
                 (nodes.get(&t.subject.identity), predicates.get(&t.predicate))
@@ -278,7 +278,43 @@ impl TenantTx {
                 }
                 NewObject::Literal { value, key, label } => (None, Some(value), key.clone(), label),
             };
-            let stored: Uuid = sqlx::query_scalar(
+            rows.push((
+                t,
+                subject,
+                predicate,
+                object_node,
+                object,
+                object_key,
+                object_label,
+            ));
+        }
+        // In the order of their key, as the nodes: each statement that stands already is locked.
+        let mut order: Vec<usize> = (0..rows.len()).collect();
+        order.sort_by_key(|i| {
+            rows.get(*i)
+                .map(|(t, subject, predicate, _, _, object_key, _)| {
+                    (
+                        *subject,
+                        *predicate,
+                        object_key,
+                        t.positive,
+                        &t.kind,
+                        &t.source,
+                        t.valid_from,
+                        t.valid_to,
+                    )
+                })
+        });
+        let mut ids = vec![Uuid::nil(); rows.len()];
+        for i in order {
+            let (
+                Some((t, subject, predicate, object_node, object, object_key, object_label)),
+                Some(id),
+            ) = (rows.get(i), ids.get_mut(i))
+            else {
+                continue;
+            };
+            *id = sqlx::query_scalar(
                 "INSERT INTO kg_triples AS k (tenant_id, id, subject_id, predicate_id, object_node_id, object, object_key,
                         object_label, polarity, confidence, kind, source, valid_from, valid_to, created_by)
                  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
@@ -303,7 +339,6 @@ impl TenantTx {
             .bind(actor_id)
             .fetch_one(self.conn())
             .await?;
-            ids.push(stored);
         }
         Ok(ids)
     }

@@ -1,5 +1,6 @@
 use chrono::{DateTime, Utc};
 use qadra_types::{Message, MessageRole};
+use serde_json::Value;
 use sqlx::postgres::PgRow;
 use sqlx::{AssertSqlSafe, Row};
 use uuid::Uuid;
@@ -45,6 +46,8 @@ pub struct RatedExchange {
     pub agent_id: Option<Uuid>,
     pub agent_version: Option<i32>,
     pub system_prompt: Option<String>,
+    /// `metadata.grounding` of the answer.
+    pub grounding: Option<Value>,
     pub created_at: DateTime<Utc>,
 }
 
@@ -97,17 +100,16 @@ impl TenantTx {
         id: Uuid,
     ) -> Result<Option<Message>> {
         let sql = format!(
-            "SELECT {COLUMNS} FROM conversation_messages m
-             WHERE m.tenant_id = $1 AND m.id = $2 AND m.conversation_id = $3"
+            "SELECT {COLUMNS} FROM conversation_messages m WHERE m.tenant_id = $1 AND m.id = $2"
         );
-        sqlx::query(AssertSqlSafe(sql))
+        let found = sqlx::query(AssertSqlSafe(sql))
             .bind(self.tenant_id)
             .bind(id)
-            .bind(conversation_id)
             .try_map(message)
             .fetch_optional(self.conn())
-            .await
-            .map_err(Into::into)
+            .await?;
+        // Not asked of PostgreSQL: before it has statistics it may look the conversation up and read all of it.
+        Ok(found.filter(|m| m.conversation_id == conversation_id))
     }
 
     /// Sets or clears the rating of an assistant message; false when there is no such message.
@@ -174,7 +176,7 @@ impl TenantTx {
     ) -> Result<Vec<RatedExchange>> {
         sqlx::query(
             "SELECT m.conversation_id, m.id, m.branch_id, m.position, m.rating, m.model, m.agent_id, m.agent_version,
-                    v.system_prompt, m.created_at
+                    v.system_prompt, m.created_at, m.metadata -> 'grounding'
              FROM conversation_messages m
              JOIN conversations c ON c.tenant_id = m.tenant_id AND c.id = m.conversation_id AND c.deleted_at IS NULL
              LEFT JOIN agent_versions v ON v.tenant_id = m.tenant_id AND v.agent_id = m.agent_id AND v.version = m.agent_version
@@ -196,6 +198,7 @@ impl TenantTx {
                 agent_version: r.try_get(7)?,
                 system_prompt: r.try_get(8)?,
                 created_at: r.try_get(9)?,
+                grounding: r.try_get(10)?,
             })
         })
         .fetch_all(self.conn())
@@ -204,15 +207,21 @@ impl TenantTx {
     }
 }
 
-/// The messages `m` of branch $2's path with positions $3 to $4: its lineage cut to ranges, then itself.
+/// The messages `m` of branch $2's path with positions $3 to $4: its lineage cut to ranges, then itself. The limit,
+/// which no range exceeds, leaves the planner only the index range of each segment: it cannot know how few segments
+/// there are, and would otherwise read the whole table where threads are few and long.
 const PATH: &str = "FROM conversation_branches b
      CROSS JOIN LATERAL (
          SELECT l.id, l.until, lag(l.until, 1, 0) OVER (ORDER BY l.n) + 1 AS since
          FROM unnest(b.lineage_ids || b.id, b.lineage_until || 2147483647) WITH ORDINALITY AS l (id, until, n)
      ) s
-     JOIN conversation_messages m ON m.tenant_id = b.tenant_id AND m.branch_id = s.id
-          AND m.position >= greatest(s.since, $3) AND m.position <= least(s.until, $4)
-     WHERE b.tenant_id = $1 AND b.id = $2";
+     CROSS JOIN LATERAL (
+         SELECT * FROM conversation_messages
+         WHERE tenant_id = b.tenant_id AND branch_id = s.id
+               AND position >= greatest(s.since, $3) AND position <= least(s.until, $4)
+         ORDER BY position LIMIT greatest($4::bigint - $3 + 1, 0)
+     ) m
+     WHERE b.tenant_id = $1 AND b.id = $2 AND s.since <= $4 AND s.until >= $3";
 
 fn message(r: PgRow) -> sqlx::Result<Message> {
     Ok(Message {

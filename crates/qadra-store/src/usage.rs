@@ -48,7 +48,7 @@ impl TenantTx {
         to: Option<DateTime<Utc>>,
     ) -> Result<UsageTotals> {
         let rows: Vec<(Option<String>, NaiveDate, i64, i64, i64)> = sqlx::query(
-            "SELECT model, (created_at AT TIME ZONE 'UTC')::date, count(*), sum(tokens_in)::bigint, sum(tokens_out)::bigint
+            "SELECT model, (created_at AT TIME ZONE 'UTC')::date, count(*) FILTER (WHERE operation_type = 'llm_call'), sum(tokens_in)::bigint, sum(tokens_out)::bigint
              FROM usage_records
              WHERE tenant_id = $1 AND ($2::timestamptz IS NULL OR created_at >= $2) AND ($3::timestamptz IS NULL OR created_at < $3)
              GROUP BY 1, 2 ORDER BY 2, 1",

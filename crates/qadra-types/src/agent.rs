@@ -24,7 +24,7 @@ pub struct Agent {
     /// Overrides the configured model.
     pub model: Option<String>,
     /// Overrides the provider's default sampling temperature, 0 to 2.
-    pub temperature: Option<f32>,
+    pub temperature: Option<f64>,
     pub is_active: bool,
     pub created_at: DateTime<Utc>,
     pub updated_at: DateTime<Utc>,
@@ -43,7 +43,7 @@ pub struct AgentVersion {
     pub version: i32,
     pub system_prompt: String,
     pub model: Option<String>,
-    pub temperature: Option<f32>,
+    pub temperature: Option<f64>,
     pub created_by: Option<Uuid>,
     pub created_at: DateTime<Utc>,
 }

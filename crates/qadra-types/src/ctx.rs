@@ -20,7 +20,8 @@ impl Ctx {
     pub fn allows(&self, scope: Scope) -> bool {
         match &self.actor.scopes {
             None => true,
-            Some(granted) => granted.contains(&scope) || granted.contains(&Scope::Admin),
+            // Each scope includes the weaker ones.
+            Some(granted) => granted.iter().any(|g| *g >= scope),
         }
     }
 }
@@ -46,8 +47,10 @@ pub enum Role {
     Owner,
 }
 
-/// What an API key may be used for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
+/// What an API key may be used for, weakest first.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
     /// Read anything its user can read.

@@ -79,7 +79,6 @@ codes! {
     Validation = "VALIDATION_FAILED", 422, "The request is not valid";
     AgentInactive = "AGENT_INACTIVE", 422, "The agent is switched off";
     RateLimited = "RATE_LIMITED", 429, "Too many attempts";
-    TurnCancelled = "TURN_CANCELLED", 409, "The answer was stopped";
     TurnInterrupted = "TURN_INTERRUPTED", 503, "The answer was interrupted";
     LlmFailed = "LLM_FAILED", 502, "The model could not answer";
     LlmTimeout = "LLM_TIMEOUT", 504, "The model took too long";

@@ -15,7 +15,12 @@ pub(crate) struct Config {
 }
 
 /// Variables of our tests and scripts, which a started server ignores.
-const NOT_SETTINGS: &str = "QADRA_TEST_";
+const NOT_SETTINGS: [&str; 4] = [
+    "QADRA_TEST_",
+    "QADRA_BIN",
+    "QADRA_DEV_SERVER",
+    "QADRA_NODE_CACHE",
+];
 
 impl Config {
     /// Reads `qadra.toml` (in the working directory, or the file named by QADRA_CONFIG) and the environment.
@@ -25,9 +30,12 @@ impl Config {
         let text = match std::fs::read_to_string(&path) {
             Ok(text) => Some(text),
             Err(e) if file.is_none() && e.kind() == std::io::ErrorKind::NotFound => None,
-            Err(e) => return Err(e).with_context(|| format!("read settings from {}", path.display())),
+            Err(e) => {
+                return Err(e).with_context(|| format!("read settings from {}", path.display()));
+            }
         };
-        let env = std::env::vars_os().filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?)));
+        let env = std::env::vars_os()
+            .filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?)));
         Self::from_parts(env, text.as_deref().map(|t| (path.as_path(), t)), overrides)
     }
 
@@ -41,8 +49,9 @@ impl Config {
             values.insert(s.key, (s.default.to_owned(), "default".to_owned()));
         }
         if let Some((path, text)) = file {
-            let table: toml::Table =
-                text.parse().with_context(|| format!("read settings from {}", path.display()))?;
+            let table: toml::Table = text
+                .parse()
+                .with_context(|| format!("read settings from {}", path.display()))?;
             for (name, value) in table {
                 let key = format!("QADRA_{}", name.to_uppercase());
                 let setting = known(&key).map_err(|e| anyhow!("{}: {e}", path.display()))?;
@@ -56,7 +65,10 @@ impl Config {
             }
         }
         for (key, value) in env {
-            if !key.starts_with("QADRA_") || key.starts_with(NOT_SETTINGS) || key == "QADRA_CONFIG" {
+            if !key.starts_with("QADRA_")
+                || NOT_SETTINGS.iter().any(|p| key.starts_with(p))
+                || key == "QADRA_CONFIG"
+            {
                 continue;
             }
             values.insert(known(&key)?.key, (value, "environment".to_owned()));
@@ -71,16 +83,21 @@ impl Config {
 
     /// `None` when it is not set and has no default.
     pub(crate) fn get(&self, key: &str) -> Option<&str> {
-        self.values.get(key).map(|(v, _)| v.as_str()).filter(|v| !v.is_empty())
+        self.values
+            .get(key)
+            .map(|(v, _)| v.as_str())
+            .filter(|v| !v.is_empty())
     }
 
     pub(crate) fn need(&self, key: &str) -> Result<&str> {
-        self.get(key).ok_or_else(|| anyhow!("{key} is not set, and this command cannot do without it"))
+        self.get(key)
+            .ok_or_else(|| anyhow!("{key} is not set, and this command cannot do without it"))
     }
 
     fn number<T: FromStr>(&self, key: &str) -> Result<T> {
         let text = self.need(key)?;
-        text.parse().map_err(|_| anyhow!("{key} is {text:?}, which is not a number it can take"))
+        text.parse()
+            .map_err(|_| anyhow!("{key} is {text:?}, which is not a number it can take"))
     }
 
     fn seconds(&self, key: &str) -> Result<Duration> {
@@ -91,7 +108,9 @@ impl Config {
     pub(crate) fn print(&self) -> String {
         let mut out = String::new();
         for s in SETTINGS {
-            let Some((value, source)) = self.values.get(s.key) else { continue };
+            let Some((value, source)) = self.values.get(s.key) else {
+                continue;
+            };
             let shown = match (value.as_str(), s.secret) {
                 ("", _) => "(not set)",
                 (_, true) => "****",
@@ -115,18 +134,41 @@ impl Config {
         }
     }
 
+    pub(crate) fn gateway(&self) -> Result<qadra_gateway::Options> {
+        let behind_proxy = match self.need("QADRA_BEHIND_PROXY")? {
+            "true" => true,
+            "false" => false,
+            other => bail!("QADRA_BEHIND_PROXY is {other:?}, not true or false"),
+        };
+        Ok(qadra_gateway::Options {
+            behind_proxy,
+            ..Default::default()
+        })
+    }
+
     pub(crate) fn connections(&self) -> Result<u32> {
         self.number("QADRA_DATABASE_CONNECTIONS")
+    }
+
+    /// The gateway waits a little longer than the longest turn, and streams end at 250 seconds.
+    fn turn_timeout(&self) -> Result<Duration> {
+        match self.number("QADRA_TURN_SECONDS")? {
+            seconds @ 1..=240 => Ok(Duration::from_secs(seconds)),
+            other => bail!("QADRA_TURN_SECONDS is {other}, not between 1 and 240"),
+        }
     }
 
     pub(crate) fn app(&self) -> Result<qadra_app::Settings> {
         Ok(qadra_app::Settings {
             access_ttl: self.seconds("QADRA_ACCESS_TOKEN_SECONDS")?,
-            refresh_ttl: Duration::from_secs(self.number::<u64>("QADRA_REFRESH_TOKEN_DAYS")?.saturating_mul(86_400)),
+            refresh_ttl: Duration::from_secs(
+                self.number::<u64>("QADRA_REFRESH_TOKEN_DAYS")?
+                    .saturating_mul(86_400),
+            ),
             history_messages: self.number("QADRA_HISTORY_MESSAGES")?,
             context_tokens: self.number("QADRA_CONTEXT_TOKENS")?,
             tool_calls: self.number("QADRA_TOOL_CALLS")?,
-            turn_timeout: self.seconds("QADRA_TURN_SECONDS")?,
+            turn_timeout: self.turn_timeout()?,
             ..qadra_app::Settings::default()
         })
     }
@@ -138,7 +180,9 @@ impl Config {
         let kind = match self.get("QADRA_LLM_PROVIDER") {
             Some("builtin") => return Ok(None),
             Some(name) => name.parse::<ProviderKind>().map_err(|_| {
-                anyhow!("QADRA_LLM_PROVIDER is {name:?}, not one of builtin, openai, anthropic, ollama")
+                anyhow!(
+                    "QADRA_LLM_PROVIDER is {name:?}, not one of builtin, openai, anthropic, ollama"
+                )
             })?,
             // One variable is enough: a key or an address says which provider is meant.
             None => match (key, base_url) {
@@ -156,7 +200,11 @@ impl Config {
         Ok(Some(ProviderConfig {
             base_url: base_url.map(str::to_owned),
             api_key: key.map(Secret::new),
-            model: Some(self.get("QADRA_LLM_MODEL").unwrap_or(default_model).to_owned()),
+            model: Some(
+                self.get("QADRA_LLM_MODEL")
+                    .unwrap_or(default_model)
+                    .to_owned(),
+            ),
             options: Options {
                 max_attempts: self.number("QADRA_LLM_ATTEMPTS")?,
                 first_byte_timeout: self.seconds("QADRA_LLM_FIRST_BYTE_SECONDS")?,
@@ -175,7 +223,10 @@ fn known(key: &str) -> Result<&'static Setting> {
     let nearest = SETTINGS.iter().max_by(|a, b| {
         strsim::jaro_winkler(a.key, key).total_cmp(&strsim::jaro_winkler(b.key, key))
     });
-    bail!("there is no setting {key}; the nearest is {}", nearest.map_or("", |s| s.key))
+    bail!(
+        "there is no setting {key}; the nearest is {}",
+        nearest.map_or("", |s| s.key)
+    )
 }
 
 fn is_root() -> bool {
@@ -195,40 +246,98 @@ mod tests {
 
     #[test]
     fn environment_wins_over_the_file_and_the_source_is_told() {
-        let c = config(&[("QADRA_LISTEN", "0.0.0.0:1")], Some("listen = \"x\"\ntool_calls = 3")).unwrap();
+        let c = config(
+            &[("QADRA_LISTEN", "0.0.0.0:1")],
+            Some("listen = \"x\"\ntool_calls = 3"),
+        )
+        .unwrap();
         assert_eq!(c.get("QADRA_LISTEN"), Some("0.0.0.0:1"));
         assert_eq!(c.app().unwrap().tool_calls, 3);
         let shown = c.print();
-        assert!(shown.lines().any(|l| l.starts_with("QADRA_LISTEN ") && l.contains("# environment;")), "{shown}");
-        assert!(shown.lines().any(|l| l.starts_with("QADRA_TOOL_CALLS ") && l.contains("# qadra.toml;")), "{shown}");
+        assert!(
+            shown
+                .lines()
+                .any(|l| l.starts_with("QADRA_LISTEN ") && l.contains("# environment;")),
+            "{shown}"
+        );
+        assert!(
+            shown
+                .lines()
+                .any(|l| l.starts_with("QADRA_TOOL_CALLS ") && l.contains("# qadra.toml;")),
+            "{shown}"
+        );
     }
 
     #[test]
     fn an_unknown_key_names_the_nearest() {
-        let e = config(&[("QADRA_LLM_APIKEY", "x")], None).err().unwrap().to_string();
-        assert_eq!(e, "there is no setting QADRA_LLM_APIKEY; the nearest is QADRA_LLM_API_KEY");
-        let e = config(&[], Some("lisen = \"x\"")).err().unwrap().to_string();
-        assert_eq!(e, "qadra.toml: there is no setting QADRA_LISEN; the nearest is QADRA_LISTEN");
+        let e = config(&[("QADRA_LLM_APIKEY", "x")], None)
+            .err()
+            .unwrap()
+            .to_string();
+        assert_eq!(
+            e,
+            "there is no setting QADRA_LLM_APIKEY; the nearest is QADRA_LLM_API_KEY"
+        );
+        let e = config(&[], Some("lisen = \"x\""))
+            .err()
+            .unwrap()
+            .to_string();
+        assert_eq!(
+            e,
+            "qadra.toml: there is no setting QADRA_LISEN; the nearest is QADRA_LISTEN"
+        );
         assert!(config(&[("QADRA_TEST_DATABASE_URL", "x")], None).is_ok());
     }
 
     #[test]
     fn secrets_are_masked() {
-        let shown = config(&[("QADRA_LLM_API_KEY", "sk-very-secret"), ("QADRA_DATABASE_URL", "postgres://u:pw@h/d")], None)
-            .unwrap()
-            .print();
-        assert!(!shown.contains("very-secret") && !shown.contains("pw@"), "{shown}");
+        let shown = config(
+            &[
+                ("QADRA_LLM_API_KEY", "sk-very-secret"),
+                ("QADRA_DATABASE_URL", "postgres://u:pw@h/d"),
+            ],
+            None,
+        )
+        .unwrap()
+        .print();
+        assert!(
+            !shown.contains("very-secret") && !shown.contains("pw@"),
+            "{shown}"
+        );
     }
 
     #[test]
     fn one_variable_chooses_the_provider() {
         let kind = |env: &[(&str, &str)]| config(env, None).unwrap().llm().unwrap().map(|p| p.kind);
         assert_eq!(kind(&[]), None);
-        assert_eq!(kind(&[("QADRA_LLM_API_KEY", "sk-ant-x")]), Some(ProviderKind::Anthropic));
-        assert_eq!(kind(&[("QADRA_LLM_API_KEY", "sk-x")]), Some(ProviderKind::OpenAi));
-        assert_eq!(kind(&[("QADRA_LLM_BASE_URL", "http://h/v1")]), Some(ProviderKind::OpenAi));
-        assert_eq!(kind(&[("QADRA_LLM_PROVIDER", "ollama")]), Some(ProviderKind::Ollama));
-        assert_eq!(kind(&[("QADRA_LLM_PROVIDER", "builtin"), ("QADRA_LLM_API_KEY", "x")]), None);
-        assert!(config(&[("QADRA_LLM_PROVIDER", "gpt")], None).unwrap().llm().is_err());
+        assert_eq!(
+            kind(&[("QADRA_LLM_API_KEY", "sk-ant-x")]),
+            Some(ProviderKind::Anthropic)
+        );
+        assert_eq!(
+            kind(&[("QADRA_LLM_API_KEY", "sk-x")]),
+            Some(ProviderKind::OpenAi)
+        );
+        assert_eq!(
+            kind(&[("QADRA_LLM_BASE_URL", "http://h/v1")]),
+            Some(ProviderKind::OpenAi)
+        );
+        assert_eq!(
+            kind(&[("QADRA_LLM_PROVIDER", "ollama")]),
+            Some(ProviderKind::Ollama)
+        );
+        assert_eq!(
+            kind(&[
+                ("QADRA_LLM_PROVIDER", "builtin"),
+                ("QADRA_LLM_API_KEY", "x")
+            ]),
+            None
+        );
+        assert!(
+            config(&[("QADRA_LLM_PROVIDER", "gpt")], None)
+                .unwrap()
+                .llm()
+                .is_err()
+        );
     }
 }

@@ -46,9 +46,35 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(e) => {
-            // The whole chain on one line: what was attempted, then why it failed.
-            eprintln!("error: {e:#}");
+            eprintln!("error: {}", chain(&e));
             ExitCode::FAILURE
         }
+    }
+}
+
+/// What was attempted, then why it failed, on one line. Some errors print their cause themselves; it is said once.
+fn chain(e: &anyhow::Error) -> String {
+    let mut line = String::new();
+    for cause in e.chain().map(ToString::to_string) {
+        if line.is_empty() {
+            line = cause;
+        } else if !line.contains(&cause) {
+            line.push_str(": ");
+            line.push_str(&cause);
+        }
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cause_that_is_printed_already_is_not_repeated() {
+        let e = anyhow::anyhow!("no such role")
+            .context("refused: no such role")
+            .context("reach the database");
+        assert_eq!(chain(&e), "reach the database: refused: no such role");
     }
 }

@@ -1,4 +1,5 @@
 import { ApiError, errorFrom, networkError } from "./error";
+import { takeTurns } from "./turns";
 import type { SessionAnswer, Tenant, User } from "./types";
 
 // Where the tokens live, and why. The access token (15 minutes) is kept in memory only, so a script that
@@ -85,7 +86,7 @@ export function currentRefreshToken(): string | null {
 function exclusive<T>(work: () => Promise<T>): Promise<T> {
   if (typeof navigator !== "undefined" && "locks" in navigator)
     return navigator.locks.request("qadra.refresh", work) as Promise<T>;
-  return work();
+  return takeTurns(work);
 }
 
 let inFlight: Promise<boolean> | null = null;

@@ -1,4 +1,12 @@
-// Shapes of the HTTP API as the screens use them.
+// Shapes of the HTTP API as the screens use them. They come from the generated schema.ts; written by hand is
+// only what the OpenAPI document leaves open: lists, and what stands in a message's metadata.
+
+import type { components } from "./schema";
+
+type Schemas = components["schemas"];
+
+/** An answer as it arrives: a field that may be absent in the schema is sent as null. */
+type Full<T> = { [K in keyof T]-?: undefined extends T[K] ? Exclude<T[K], undefined> | null : T[K] };
 
 export type Id = string;
 
@@ -9,105 +17,47 @@ export interface Page<T> {
   offset: number;
 }
 
-export type Role = "user" | "admin" | "owner";
+export type User = Pick<Schemas["User"], "id" | "email" | "name"> & Partial<Schemas["User"]>;
+export type Tenant = Schemas["Tenant"];
+export type Membership = Schemas["Membership"];
+export type SessionAnswer = Pick<Schemas["Session"], "token" | "refresh_token" | "tenant"> & { user: User };
+export type Me = Schemas["Me"];
+export type ApiKey = Full<Schemas["ApiKey"]> & { key?: string };
+export type Scope = Schemas["Scope"];
 
-export interface User {
-  id: Id;
-  email: string;
-  name: string;
-  role?: Role;
-  is_super_admin?: boolean;
-  created_at?: string;
+export type Agent = Full<Schemas["Agent"]>;
+export type AgentPatch = Partial<Omit<Agent, "id" | "version" | "created_at" | "updated_at" | "avatar_url">>;
+export type AgentVersion = Full<Schemas["AgentVersion"]>;
+export type AgentPreset = Schemas["AgentPreset"];
+export type ControlType = Schemas["ControlType"];
+export type OutputVisibility = Schemas["OutputVisibility"];
+
+export type Conversation = Full<Schemas["Conversation"]>;
+export type Turn = Full<Schemas["Turn"]>;
+export type Message = Omit<Full<Schemas["Message"]>, "metadata" | "rating"> & {
+  metadata: MessageMetadata;
+  rating: 1 | -1 | null;
+};
+export interface SendAnswer {
+  user_message: Message;
+  assistant_message: Message;
+  conversation: Conversation;
 }
 
-export interface Tenant {
-  id: Id;
-  name: string;
-  slug: string;
-}
+export type TripleObject = Schemas["TripleObject"];
+export type Triple = Omit<Full<Schemas["Triple"]>, "polarity" | "kind" | "object"> & {
+  polarity: "+" | "-";
+  kind: "fact" | "claim";
+  object: TripleObject;
+};
+export type NewTriple = Schemas["CreateTriple"];
+export type NodeAlias = Schemas["NodeAlias"];
+export type KnowledgeNode = Full<Schemas["Node"]>;
+export type KnowledgeNodeDetail = KnowledgeNode & { triples: Triple[] };
+export type Predicate = Full<Schemas["Predicate"]>;
 
-export interface Membership extends Tenant {
-  role: Role;
-  is_default: boolean;
-}
-
-export interface SessionAnswer {
-  token: string;
-  refresh_token: string;
-  user: User;
-  tenant: Tenant;
-}
-
-export interface Me {
-  user: User;
-  tenant: Tenant;
-  role: Role;
-  tenants: Membership[];
-}
-
-export interface ApiKey {
-  id: Id;
-  name: string;
-  prefix: string;
-  scopes: string[];
-  created_at: string;
-  expires_at: string | null;
-  last_used_at: string | null;
-  revoked_at: string | null;
-  key?: string;
-}
-
-export type ControlType = "retain" | "relinquish_to_parent" | "relinquish_to_start";
-export type OutputVisibility = "user_facing" | "internal";
-
-export interface Agent {
-  id: Id;
-  name: string;
-  version: number;
-  display_name: string | null;
-  avatar_url: string | null;
-  description: string | null;
-  system_prompt: string;
-  control_type: ControlType;
-  output_visibility: OutputVisibility;
-  max_calls_per_parent_agent: number;
-  model: string | null;
-  temperature: number | null;
-  is_active: boolean;
-  created_at: string;
-  updated_at: string;
-}
-
-export type AgentPatch = Partial<
-  Pick<
-    Agent,
-    | "name"
-    | "display_name"
-    | "description"
-    | "system_prompt"
-    | "control_type"
-    | "output_visibility"
-    | "max_calls_per_parent_agent"
-    | "model"
-    | "temperature"
-    | "is_active"
-  >
->;
-
-export interface AgentVersion {
-  version: number;
-  system_prompt: string;
-  model: string | null;
-  temperature: number | null;
-  created_at: string;
-  created_by: Id | null;
-}
-
-export interface AgentPreset {
-  preset: string;
-  display_name: string;
-  description: string;
-}
+export type Meta = Schemas["Meta"];
+export type Usage = Schemas["Usage"];
 
 export interface ConversationSummary {
   id: Id;
@@ -122,19 +72,6 @@ export interface ConversationSummary {
   last_agent_id: Id | null;
   running_turn_id: Id | null;
   match?: { message_id: Id | null; snippet: string } | null;
-}
-
-export interface Conversation {
-  id: Id;
-  user_id: Id;
-  title: string | null;
-  is_archived: boolean;
-  is_shared: boolean;
-  active_branch_id: Id | null;
-  message_count: number;
-  running_turn_id: Id | null;
-  created_at: string;
-  updated_at: string;
 }
 
 /** A fact as it travels in an answer's metadata. */
@@ -194,117 +131,4 @@ export interface MessageMetadata {
   provider?: string;
   suggested_actions?: unknown;
   [key: string]: unknown;
-}
-
-export interface Message {
-  id: Id;
-  conversation_id: Id;
-  parent_id: Id | null;
-  branch_id: Id | null;
-  position: number;
-  role: "user" | "assistant" | "system";
-  content: string;
-  agent_id: Id | null;
-  agent_version: number | null;
-  model: string | null;
-  token_count: number | null;
-  prompt_tokens: number | null;
-  completion_tokens: number | null;
-  latency_ms: number | null;
-  finish_reason: string | null;
-  rating: -1 | 1 | null;
-  flow_execution_id: Id | null;
-  metadata: MessageMetadata;
-  created_at: string;
-  siblings: Id[];
-}
-
-export interface SendAnswer {
-  user_message: Message;
-  assistant_message: Message;
-  conversation: Conversation;
-}
-
-export interface Turn {
-  id: Id;
-  status: "running" | "completed" | "cancelled" | "failed";
-  user_message_id: Id | null;
-  assistant_message_id: Id | null;
-  error: { code: string; detail: string; hint?: string } | null;
-}
-
-export interface TripleObject {
-  type: "node" | "text" | "number" | "date" | "boolean";
-  value: unknown;
-  unit?: string | null;
-  node_id?: Id | null;
-  label: string;
-}
-
-export interface Triple {
-  id: Id;
-  subject: { id: Id; label: string };
-  predicate: string;
-  predicate_id: Id;
-  object: TripleObject;
-  polarity: "+" | "-";
-  confidence: number;
-  kind: "fact" | "claim";
-  source: string | null;
-  valid_from: string | null;
-  valid_to: string | null;
-  retracted_at: string | null;
-  created_at: string;
-}
-
-export interface NewTriple {
-  subject: string;
-  predicate: string;
-  object: string | number | boolean | { type: string; value: unknown; unit?: string };
-  polarity?: "+" | "-";
-  confidence?: number;
-  source?: string;
-  kind?: "fact" | "claim";
-  valid_from?: string;
-  valid_to?: string;
-}
-
-export interface NodeAlias {
-  id: Id;
-  alias: string;
-}
-
-export interface KnowledgeNode {
-  id: Id;
-  label: string;
-  kind: string | null;
-  aliases: NodeAlias[];
-  created_at: string;
-}
-
-export interface KnowledgeNodeDetail extends KnowledgeNode {
-  triples: Triple[];
-}
-
-export interface Predicate {
-  id: Id;
-  name: string;
-  /** Null lets the data decide. */
-  functional: boolean | null;
-  symmetric: boolean;
-  inverse_of: Id | null;
-  exclusive_with: Id | null;
-}
-
-export interface Meta {
-  version: string;
-  llm: { provider: string; model: string | null };
-}
-
-export interface Usage {
-  prompt_tokens: number;
-  completion_tokens: number;
-  calls: number;
-  by_model: { model: string | null; prompt_tokens: number; completion_tokens: number; calls: number }[];
-  by_day: { day: string; prompt_tokens: number; completion_tokens: number; calls: number }[];
 }

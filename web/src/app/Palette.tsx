@@ -1,9 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
-import { Bot, MessageSquare, MoonStar, Plus } from "lucide-react";
+import { BookOpenText, Bot, MessageSquare, MoonStar, Plus } from "lucide-react";
 import { Dialog as Base } from "radix-ui";
 import { type ReactNode, useDeferredValue, useEffect, useState } from "react";
 import { useNavigate } from "react-router";
 import { api } from "../api/client";
+import { predicateText } from "../features/conversations/grounding";
 import { t } from "../lib/strings";
 import { Key } from "../ui/bits";
 import { keys } from "./query";
@@ -43,6 +44,11 @@ function useCommands(text: string): Command[] {
     placeholderData: (before) => before,
   });
   const agents = useQuery({ queryKey: keys.agents, queryFn: api.agents.list });
+  const facts = useQuery({
+    queryKey: [...keys.triples, "palette", q],
+    queryFn: ({ signal }) => api.knowledge.triples({ q, limit: 5 }, signal),
+    enabled: q.length > 1,
+  });
 
   const fixed: Command[] = [
     {
@@ -103,7 +109,14 @@ function useCommands(text: string): Command[] {
       icon: <Bot size={16} />,
       run: () => navigate(`/agents/${one.id}`),
     }));
-  return q === "" ? [...matching, ...found] : [...found, ...agentItems, ...matching];
+  const factItems: Command[] = (q.length > 1 ? (facts.data?.items ?? []) : []).map((one) => ({
+    id: one.id,
+    group: t.palette.facts,
+    label: `${one.subject.label} ${predicateText(one.predicate)} ${one.object.label}`,
+    icon: <BookOpenText size={16} />,
+    run: () => navigate(`/knowledge?panel=fact&fact=${one.id}`),
+  }));
+  return q === "" ? [...matching, ...found] : [...matching, ...agentItems, ...found, ...factItems];
 }
 
 function PaletteBody({ onClose }: { onClose: () => void }) {

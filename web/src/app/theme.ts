@@ -16,9 +16,11 @@ function read(): ThemeChoice {
 
 let choice: ThemeChoice = typeof localStorage === "undefined" ? "system" : read();
 const media = typeof matchMedia === "undefined" ? null : matchMedia("(prefers-color-scheme: dark)");
+// Kept beside the query: reading `matches` between a change and its event makes Chromium drop the event.
+let systemDark = media?.matches === true;
 
 export function isDark(): boolean {
-  return choice === "dark" || (choice === "system" && media?.matches === true);
+  return choice === "dark" || (choice === "system" && systemDark);
 }
 
 function apply() {
@@ -37,7 +39,10 @@ export function setTheme(next: ThemeChoice) {
   apply();
 }
 
-media?.addEventListener("change", apply);
+media?.addEventListener("change", (event) => {
+  systemDark = event.matches;
+  apply();
+});
 
 function subscribe(listener: () => void) {
   listeners.add(listener);

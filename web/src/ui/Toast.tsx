@@ -44,7 +44,7 @@ export function Toasts() {
     () => toasts,
   );
   return (
-    <Base.Provider swipeDirection="right" label={t.app.name}>
+    <Base.Provider swipeDirection="right" label={t.common.notification}>
       {items.map((item) => (
         <Base.Root
           key={item.id}

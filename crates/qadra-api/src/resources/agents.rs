@@ -31,7 +31,7 @@ pub struct CreateAgent {
     pub model: Option<String>,
     /// 0 to 2.
     #[serde(default)]
-    pub temperature: Option<f32>,
+    pub temperature: Option<f64>,
     #[serde(default)]
     pub is_active: Option<bool>,
 }
@@ -69,8 +69,8 @@ pub struct UpdateAgent {
     #[schema(value_type = Option<String>)]
     pub model: Patch<String>,
     #[serde(default, deserialize_with = "patch")]
-    #[schema(value_type = Option<f32>)]
-    pub temperature: Patch<f32>,
+    #[schema(value_type = Option<f64>)]
+    pub temperature: Patch<f64>,
     #[serde(default, deserialize_with = "patch")]
     #[schema(value_type = Option<bool>)]
     pub is_active: Patch<bool>,

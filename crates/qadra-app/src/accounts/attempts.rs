@@ -19,7 +19,9 @@ const PER_ACCOUNT: usize = 100;
 const SWEEP_AT: usize = 10_000;
 
 impl Attempts {
-    pub(crate) fn check(&self, email: &str, origin: &str, now: Instant) -> Result<(), Fault> {
+    /// Counts a try before its password is judged, so that many at once are no more than many in turn. It stays
+    /// counted unless it succeeds or is given back.
+    pub(crate) fn claim(&self, email: &str, origin: &str, now: Instant) -> Result<(), Fault> {
         let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
         for (key, limit) in keys(email, origin) {
             if let Some(times) = failures.get_mut(&key) {
@@ -35,11 +37,6 @@ impl Attempts {
                 }
             }
         }
-        Ok(())
-    }
-
-    pub(crate) fn failed(&self, email: &str, origin: &str, now: Instant) {
-        let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
         if failures.len() >= SWEEP_AT {
             failures.retain(|_, times| {
                 times
@@ -47,10 +44,20 @@ impl Attempts {
                     .is_some_and(|t| now.duration_since(*t) < WINDOW)
             });
         }
-        for (key, limit) in keys(email, origin) {
-            let times = failures.entry(key).or_default();
-            if times.len() < limit {
-                times.push(now);
+        for (key, _) in keys(email, origin) {
+            failures.entry(key).or_default().push(now);
+        }
+        Ok(())
+    }
+
+    /// Forgets a try that was never judged.
+    pub(crate) fn give_back(&self, email: &str, origin: &str, claimed: Instant) {
+        let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
+        for (key, _) in keys(email, origin) {
+            if let Some(times) = failures.get_mut(&key)
+                && let Some(i) = times.iter().position(|t| *t == claimed)
+            {
+                times.remove(i);
             }
         }
     }
@@ -79,28 +86,31 @@ mod tests {
         let a = Attempts::default();
         let start = Instant::now();
         for _ in 0..PER_ORIGIN {
-            assert!(a.check("a@b.c", "1.2.3.4", start).is_ok());
-            a.failed("a@b.c", "1.2.3.4", start);
+            assert!(a.claim("a@b.c", "1.2.3.4", start).is_ok());
         }
         assert_eq!(
-            a.check("a@b.c", "1.2.3.4", start).unwrap_err().code,
+            a.claim("a@b.c", "1.2.3.4", start).unwrap_err().code,
             Code::RateLimited
         );
         assert!(
-            a.check("a@b.c", "5.6.7.8", start).is_ok(),
+            a.claim("a@b.c", "5.6.7.8", start).is_ok(),
             "another address is not locked out"
         );
-        assert!(a.check("a@b.c", "1.2.3.4", start + WINDOW).is_ok());
+        assert!(a.claim("a@b.c", "1.2.3.4", start + WINDOW).is_ok());
     }
 
     #[test]
-    fn success_forgets_the_failures() {
+    fn success_and_tries_that_were_not_judged_are_not_held_against_anybody() {
         let a = Attempts::default();
         let now = Instant::now();
+        for _ in 0..2 * PER_ORIGIN {
+            a.claim("a@b.c", "x", now).unwrap();
+            a.give_back("a@b.c", "x", now);
+        }
         for _ in 0..PER_ORIGIN {
-            a.failed("a@b.c", "x", now);
+            a.claim("a@b.c", "x", now).unwrap();
         }
         a.succeeded("a@b.c", "x");
-        assert!(a.check("a@b.c", "x", now).is_ok());
+        assert!(a.claim("a@b.c", "x", now).is_ok());
     }
 }

@@ -2,7 +2,7 @@ use std::time::Instant;
 
 use chrono::Utc;
 use qadra_api::{Login, Me, Refresh, Register, Session, SwitchTenant};
-use qadra_store::{AuthTx, NewAccount, StoreError};
+use qadra_store::{Account, AuthTx, NewAccount, StoreError};
 use qadra_types::{Code, Ctx, Fault, Tenant, User, new_id};
 use uuid::Uuid;
 
@@ -40,7 +40,10 @@ impl App {
         let (user, tenant) = member(&mut tx, user_id, tenant_id).await?;
         let session = self.open_session(&mut tx, user, tenant, new_id()).await?;
         tx.commit().await?;
-        self.agents_seed(tenant_id, user_id).await?;
+        // The account is there; a team without its ready-made agents can add them from the presets.
+        if let Err(fault) = self.agents_seed(tenant_id, user_id).await {
+            tracing::warn!(error = %fault, %tenant_id, "the ready-made agents could not be added");
+        }
         Ok(session)
     }
 
@@ -55,20 +58,12 @@ impl App {
             return Err(wrong());
         };
         let now = Instant::now();
-        self.attempts.check(&email, origin, now)?;
-        let mut tx = self.store.auth().await?;
-        let account = tx.account_by_email(&email).await?;
-        tx.commit().await?;
-        let stored = account.as_ref().map(|a| a.password_hash.clone());
-        if r.password.len() > MAX_PASSWORD_BYTES
-            || !self.passwords.verify(r.password, stored).await?
-        {
-            self.attempts.failed(&email, origin, now);
-            return Err(wrong());
-        }
-        let Some(account) = account else {
-            return Err(wrong());
-        };
+        self.attempts.claim(&email, origin, now)?;
+        let judged = self
+            .account_judged(&email, r.password)
+            .await
+            .inspect_err(|_| self.attempts.give_back(&email, origin, now))?;
+        let account = judged.ok_or_else(wrong)?;
         self.attempts.succeeded(&email, origin);
         let mut tx = self.store.auth().await?;
         let memberships = tx.membership_list(account.user_id).await?;
@@ -88,6 +83,21 @@ impl App {
         let session = self.open_session(&mut tx, user, tenant, new_id()).await?;
         tx.commit().await?;
         Ok(session)
+    }
+
+    /// The account of that address if the password is its own.
+    async fn account_judged(
+        &self,
+        email: &str,
+        password: String,
+    ) -> Result<Option<Account>, Fault> {
+        let mut tx = self.store.auth().await?;
+        let account = tx.account_by_email(email).await?;
+        tx.commit().await?;
+        let stored = account.as_ref().map(|a| a.password_hash.clone());
+        let right =
+            password.len() <= MAX_PASSWORD_BYTES && self.passwords.verify(password, stored).await?;
+        Ok(account.filter(|_| right))
     }
 
     /// Exchanges a refresh token. A token that was used before is a copy in somebody's hands, so its whole

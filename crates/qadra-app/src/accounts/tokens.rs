@@ -45,6 +45,8 @@ impl TokenKey {
         validation.set_issuer(&[ISSUER]);
         validation.set_required_spec_claims(&["exp", "iss", "sub"]);
         validation.leeway = 0;
+        // A token is expired in the second that it names, not only after it (RFC 7519, 4.1.4).
+        validation.reject_tokens_expiring_in_less_than = 1;
         let unusable = |e: jsonwebtoken::errors::Error| {
             Fault::new(
                 Code::Validation,

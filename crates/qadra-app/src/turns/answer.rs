@@ -1,4 +1,5 @@
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::StreamExt;
 use qadra_epistemic::{Assessment, system_message};
@@ -11,6 +12,9 @@ use super::begin::Begun;
 use super::registry::LiveTurn;
 use super::{chart, prompt};
 use crate::App;
+
+/// For a turn that was told to stop.
+const STOP_PATIENCE: Duration = Duration::from_secs(5);
 
 /// What came of asking the model.
 pub(super) struct Outcome {
@@ -54,24 +58,38 @@ impl App {
             }
             Ok(())
         };
-        let answering =
-            tokio::time::timeout(self.settings.turn_timeout, self.turn_answer(ctx, &begun));
-        let (saved, outcome) = tokio::join!(saving, answering);
+        let (saved, outcome) = tokio::join!(saving, self.turn_answer_in_time(ctx, &begun));
         if let Err(fault) = saved {
             self.registry.remove(live.id);
             return Err(fault);
         }
-        let outcome = outcome.unwrap_or_else(|_| {
-            live.cancel.cancel();
-            Outcome::failed(Fault::new(
-                Code::LlmTimeout,
-                format!(
-                    "the answer was not finished within {} seconds",
-                    self.settings.turn_timeout.as_secs()
-                ),
-            ))
-        });
         self.turn_finish(ctx, begun, outcome).await
+    }
+
+    /// The answer, or the failure that it took too long. The model is then told to stop as if a person had asked
+    /// for it, so that what it has cost is still accounted for.
+    async fn turn_answer_in_time(&self, ctx: &Ctx, begun: &Begun) -> Outcome {
+        let limit = self.settings.turn_timeout;
+        let mut answer = std::pin::pin!(self.turn_answer(ctx, begun));
+        if let Ok(outcome) = tokio::time::timeout(limit, &mut answer).await {
+            return outcome;
+        }
+        begun.live.cancel.cancel();
+        let late = Fault::new(
+            Code::LlmTimeout,
+            format!(
+                "the answer was not finished within {} seconds",
+                limit.as_secs()
+            ),
+        );
+        match tokio::time::timeout(STOP_PATIENCE, answer).await {
+            Ok(outcome) if outcome.finish_reason != "cancelled" => outcome,
+            Ok(outcome) => Outcome {
+                error: Some(late),
+                ..outcome
+            },
+            Err(_) => Outcome::failed(late),
+        }
     }
 
     async fn turn_answer(&self, ctx: &Ctx, begun: &Begun) -> Outcome {
@@ -226,6 +244,7 @@ impl App {
         while let Some(event) = stream.next().await {
             match event {
                 Ok(ChatEvent::Token(text)) => {
+                    let text = storable(text);
                     round.text.push_str(&text);
                     let delta = if lead.is_empty() {
                         text
@@ -236,16 +255,16 @@ impl App {
                     out.content.push_str(&delta);
                     live.token(bus, delta).await;
                 }
-                Ok(ChatEvent::ToolCall(call)) => round.calls.push(call),
+                Ok(ChatEvent::ToolCall(call)) => round.calls.push(storable_call(call)),
                 Ok(ChatEvent::Finish {
                     reason,
                     usage,
                     model,
                 }) => {
                     round.usage = usage;
-                    out.finish_reason = reason.as_str().to_owned();
+                    out.finish_reason = storable(reason.as_str().to_owned());
                     if !model.is_empty() {
-                        out.model = model;
+                        out.model = storable(model);
                     }
                     return round;
                 }
@@ -376,8 +395,43 @@ pub(super) fn grounding_json(a: &Assessment) -> Value {
     })
 }
 
+/// Tokens as the tables hold them; the sum of two still fits, whatever a server claims.
 pub(super) fn count(tokens: u64) -> i32 {
-    i32::try_from(tokens).unwrap_or(i32::MAX)
+    const MOST: i32 = 1_000_000_000;
+    i32::try_from(tokens).unwrap_or(MOST).min(MOST)
+}
+
+/// A model may say any character, and PostgreSQL holds all but NUL.
+fn storable(text: String) -> String {
+    if text.contains('\0') {
+        text.replace('\0', "\u{fffd}")
+    } else {
+        text
+    }
+}
+
+fn storable_call(call: ToolCall) -> ToolCall {
+    fn clean(v: Value) -> Value {
+        match v {
+            Value::String(s) => Value::String(storable(s)),
+            Value::Array(a) => a.into_iter().map(clean).collect(),
+            Value::Object(o) => o
+                .into_iter()
+                .map(|(k, v)| (storable(k), clean(v)))
+                .collect(),
+            other => other,
+        }
+    }
+    let arguments = match serde_json::from_str::<Value>(&call.arguments) {
+        // JSON itself can only spell it like this.
+        Ok(v) if call.arguments.contains("\\u0000") => clean(v).to_string(),
+        _ => storable(call.arguments),
+    };
+    ToolCall {
+        name: storable(call.name),
+        arguments,
+        ..call
+    }
 }
 
 fn llm_fault(e: &LlmError) -> Fault {

@@ -181,7 +181,10 @@ impl App {
                 existing = Some(question);
             }
         }
-        let agent = agent.ok_or_else(|| Fault::not_found("agent"))?;
+        let agent = agent.ok_or_else(|| match asked_agent {
+            Some(_) => Fault::not_found("agent"),
+            None => Fault::not_found("agent any more").hint("name another with agent_id"),
+        })?;
         if !agent.is_active {
             return Err(Fault::new(Code::AgentInactive, "the agent is switched off")
                 .hint("choose another agent"));

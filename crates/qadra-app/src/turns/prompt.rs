@@ -25,7 +25,8 @@ pub(crate) fn request(
     messages.extend(grounding.map(ChatMessage::system));
     let mut request = ChatRequest {
         model: agent.model.clone(),
-        temperature: agent.temperature,
+        // A sampling temperature has no use for more digits than a float holds.
+        temperature: agent.temperature.map(|t| t as f32),
         messages,
         tools: vec![chart::tool()],
         context,

@@ -201,6 +201,8 @@ impl LiveTurn {
     /// The log as it is stored, with the events in `closing` that will end it.
     pub(crate) fn record(&self, closing: &[(&'static str, Value)]) -> StreamRecord {
         let log = self.lock();
+        // Tokens are cut from the stored answer again, so without one they must be kept themselves.
+        let answered = closing.iter().any(|(name, _)| *name == ASSISTANT_MESSAGE);
         let closing = closing.iter().map(|(name, data)| Logged::Event {
             name,
             data: data.clone(),
@@ -209,8 +211,12 @@ impl LiveTurn {
         let mut token_chars = Vec::new();
         for (i, e) in log.events.iter().cloned().chain(closing).enumerate() {
             match e {
-                Logged::Token(t) => {
+                Logged::Token(t) if answered => {
                     token_chars.push(i32::try_from(t.chars().count()).unwrap_or(i32::MAX))
+                }
+                Logged::Token(t) => {
+                    let data = json!({"delta": t});
+                    events.push(json!({"seq": i + 1, "event": "token", "data": data}));
                 }
                 Logged::Event { name, data } => {
                     let data = if matches!(name, USER_SAVED | ASSISTANT_MESSAGE) {

@@ -1,11 +1,9 @@
-//! Turns against a model server over HTTP: what it is asked, and what becomes of what it says.
-
-use std::time::Duration;
+//! What a model is asked, and how its answer reaches the client.
 
 use qadra_testkit::llm::{Gate, Reply};
 use serde_json::{Value, json};
 
-use crate::support::{Client, Event, SOON, TestApp, deltas, eventually, id, names, soon};
+use crate::support::{SOON, TestApp, deltas, eventually, id, names, ready_to_talk, tokens_of};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_model_is_asked_with_system_prompt_then_facts_then_history() {
@@ -46,7 +44,7 @@ async fn the_model_is_asked_with_system_prompt_then_facts_then_history() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_agent_without_model_and_temperature_leaves_them_to_the_default() {
-    let (app, alice, agent, conversation) = ready().await;
+    let (app, alice, agent, conversation) = ready_to_talk().await;
     let said = alice.say(&conversation, &agent, "Hello").await;
     let request = &app.model().requests()[0].body;
     assert_eq!(request["model"], "default-model");
@@ -57,7 +55,7 @@ async fn an_agent_without_model_and_temperature_leaves_them_to_the_default() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_token_reaches_the_client_before_the_model_says_the_next() {
-    let (app, alice, agent, conversation) = ready().await;
+    let (app, alice, agent, conversation) = ready_to_talk().await;
     let gate = Gate::new();
     let tokens = ["One", " two", " drei", " 四", " 🐻"];
     app.model()
@@ -78,7 +76,7 @@ async fn each_token_reaches_the_client_before_the_model_says_the_next() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_events_of_a_turn_come_in_the_contracts_order() {
-    let (app, alice, agent, conversation) = ready().await;
+    let (app, alice, agent, conversation) = ready_to_talk().await;
     alice.fact("Apple", "founded_in_year", json!(1976)).await;
     app.model().push(Reply::tokens(["In ", "1976."]));
     let mut stream = alice
@@ -121,7 +119,7 @@ async fn the_events_of_a_turn_come_in_the_contracts_order() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_whole_answer_is_the_stored_one() {
-    let (app, alice, agent, conversation) = ready().await;
+    let (app, alice, agent, conversation) = ready_to_talk().await;
     app.model()
         .push(Reply::tokens(["Fine", ", thanks."]).usage(20, 3));
     let said = alice.say(&conversation, &agent, "How are you?").await;
@@ -148,355 +146,8 @@ async fn a_whole_answer_is_the_stored_one() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_chart_takes_two_calls_and_their_usage_is_added_up() {
-    let (app, alice, agent, conversation) = ready().await;
-    let option =
-        json!({"xAxis": {"data": ["A", "B"]}, "series": [{"type": "bar", "data": [1, 2]}]});
-    let arguments = json!({"chart_name": "Revenue", "chart_config": option});
-    app.model()
-        .push(
-            Reply::text("Let me draw.")
-                .call("c1", "generate_chart", arguments.to_string())
-                .usage(100, 20),
-        )
-        .push(Reply::text("B is twice A.").usage(150, 7));
-    let mut stream = alice
-        .say_streamed(&conversation, &agent, "Chart the revenue")
-        .await;
-    let events = stream.rest().await;
-    let message = &events[events.len() - 2].data["assistant_message"];
-
-    assert_eq!(message["content"], "Let me draw.\n\nB is twice A.");
-    assert_eq!(deltas(&events), "Let me draw.\n\nB is twice A.");
-    let artifact = &message["metadata"]["artifacts"][0];
-    assert_eq!(
-        (&artifact["type"], &artifact["name"]),
-        (&json!("chart"), &json!("Revenue"))
-    );
-    let content: Value =
-        serde_json::from_str(artifact["content"].as_str().expect("text")).expect("JSON");
-    assert_eq!(content, option);
-    let calls: Vec<_> = events
-        .iter()
-        .filter(|e| e.name == "tool_call")
-        .map(|e| e.data["status"].clone())
-        .collect();
-    assert_eq!(calls, ["started", "completed"]);
-
-    assert_eq!(tokens_of(message), [250, 27, 277]);
-    assert_eq!(
-        message["metadata"]["usage"],
-        json!({
-        "prompt_tokens": 250, "completion_tokens": 27, "calls": 2, "estimated": false})
-    );
-    let usage = alice.get("/api/usage").await.json(200);
-    assert_eq!(
-        (
-            &usage["prompt_tokens"],
-            &usage["completion_tokens"],
-            &usage["calls"]
-        ),
-        (&json!(250), &json!(27), &json!(2))
-    );
-
-    let second = &app.model().requests()[1].body["messages"];
-    let tail: Vec<_> = second
-        .as_array()
-        .expect("messages")
-        .iter()
-        .rev()
-        .take(2)
-        .rev()
-        .cloned()
-        .collect();
-    assert_eq!(
-        tail[0]["tool_calls"][0]["function"]["name"],
-        "generate_chart"
-    );
-    assert_eq!(
-        (&tail[1]["role"], &tail[1]["tool_call_id"]),
-        (&json!("tool"), &json!("c1"))
-    );
-    assert!(
-        tail[1]["content"]
-            .as_str()
-            .is_some_and(|told| told.contains("summarise")),
-        "{tail:?}"
-    );
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_chart_that_is_none_is_told_to_the_model_which_may_try_again() {
-    let (app, alice, agent, conversation) = ready().await;
-    let good = json!({"chart_name": "R", "chart_config": {"series": []}}).to_string();
-    app.model()
-        .push(Reply::calls(
-            "generate_chart",
-            r#"{"chart_name":"R","chart_config":{}}"#,
-        ))
-        .push(Reply::calls("generate_chart", good))
-        .push(Reply::text("Here it is."));
-    let said = alice.say(&conversation, &agent, "Chart it").await;
-    let told = app.model().requests()[1].body["messages"]
-        .as_array()
-        .and_then(|m| m.last().cloned())
-        .expect("messages");
-    assert_eq!(told["content"], "Error: chart_config has no series");
-    let message = &said["assistant_message"];
-    assert_eq!(
-        message["metadata"]["artifacts"].as_array().map(Vec::len),
-        Some(1)
-    );
-    let ok: Vec<_> = message["metadata"]["tool_calls"]
-        .as_array()
-        .expect("calls")
-        .iter()
-        .map(|c| c["ok"].clone())
-        .collect();
-    assert_eq!(ok, [false, true]);
-    assert_eq!(message["content"], "Here it is.");
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_model_that_calls_tools_for_ever_is_stopped_at_eight_with_a_message() {
-    let (app, alice, agent, conversation) = ready().await;
-    app.model()
-        .otherwise(Reply::calls("no_such_tool", "{}").usage(10, 1));
-    let message = alice.say(&conversation, &agent, "Loop").await["assistant_message"].clone();
-    assert_eq!(message["finish_reason"], "tool_call_limit");
-    assert_eq!(
-        message["content"],
-        "Stopped: the limit of 8 tool calls in one turn was reached before the answer was finished."
-    );
-    assert_eq!(
-        app.model().request_count(),
-        9,
-        "eight calls are run, the ninth is refused"
-    );
-    assert_eq!(
-        message["metadata"]["tool_calls"].as_array().map(Vec::len),
-        Some(8)
-    );
-    assert_eq!(tokens_of(&message), [90, 9, 99]);
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_cancelled_turn_keeps_its_text_counts_its_usage_and_hangs_up_on_the_model() {
-    let (app, alice, agent, conversation) = ready().await;
-    app.model()
-        .push(Reply::tokens(["Half an", " answer"]).hang());
-    let mut stream = alice.say_streamed(&conversation, &agent, "Talk").await;
-    let mut events = stream.until("token").await;
-    events.extend(stream.until("token").await);
-    let turn = turn_of(&events);
-    let cancelled = alice
-        .post(
-            &format!("/api/conversations/{conversation}/turns/{turn}/cancel"),
-            json!({}),
-        )
-        .await;
-    cancelled.json(202);
-    assert!(
-        app.model().wait_for_close(0, Duration::from_secs(1)).await,
-        "the model's connection stays open"
-    );
-
-    let end = stream.rest().await;
-    assert_eq!(
-        end.last().map(|e| &e.data),
-        Some(&json!({"turn_id": turn, "status": "cancelled"}))
-    );
-    let message = alice
-        .messages(&conversation)
-        .await
-        .pop()
-        .expect("an answer");
-    assert_eq!(message["content"], "Half an answer");
-    assert_eq!(message["finish_reason"], "cancelled");
-    let [prompt, completion, all] = tokens_of(&message);
-    assert!(
-        prompt > 0 && completion > 0 && all == prompt + completion,
-        "{message}"
-    );
-    let usage = alice.get("/api/usage").await.json(200);
-    assert_eq!(
-        (&usage["prompt_tokens"], &usage["calls"]),
-        (&json!(prompt), &json!(1))
-    );
-    assert_eq!(turn_status(&alice, &conversation, &turn).await, "cancelled");
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_turn_cancelled_before_its_first_token_ends_too() {
-    let (app, alice, agent, conversation) = ready().await;
-    app.model().push(Reply::silence());
-    let mut stream = alice.say_streamed(&conversation, &agent, "Talk").await;
-    let turn = turn_of(&stream.until("user_saved").await);
-    assert!(app.model().wait_for_requests(1, SOON).await);
-    alice
-        .post(
-            &format!("/api/conversations/{conversation}/turns/{turn}/cancel"),
-            json!({}),
-        )
-        .await
-        .json(202);
-    assert!(app.model().wait_for_close(0, Duration::from_secs(1)).await);
-    assert_eq!(
-        stream.rest().await.last().map(|e| e.data["status"].clone()),
-        Some(json!("cancelled"))
-    );
-    alice.say(&conversation, &agent, "And now?").await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn cancelling_during_the_second_call_counts_the_first_one_too() {
-    let (app, alice, agent, conversation) = ready().await;
-    let chart = json!({"chart_name": "R", "chart_config": {"series": []}}).to_string();
-    app.model()
-        .push(Reply::calls("generate_chart", chart).usage(1000, 50))
-        .push(Reply::text("Narr").hang());
-    let mut stream = alice.say_streamed(&conversation, &agent, "Chart").await;
-    let turn = turn_of(&stream.until("token").await);
-    alice
-        .post(
-            &format!("/api/conversations/{conversation}/turns/{turn}/cancel"),
-            json!({}),
-        )
-        .await
-        .json(202);
-    stream.rest().await;
-    let message = alice
-        .messages(&conversation)
-        .await
-        .pop()
-        .expect("an answer");
-    let [prompt, completion, _] = tokens_of(&message);
-    assert!(prompt > 1000 && completion > 50, "{message}");
-    assert_eq!(message["metadata"]["usage"]["calls"], 2);
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_turn_that_runs_out_of_time_fails_and_its_usage_still_counts() {
-    let app = TestApp::builder()
-        .scripted()
-        .settings(|s| s.turn_timeout = Duration::from_millis(300))
-        .start()
-        .await;
-    let alice = app.user("Alice").await;
-    let (agent, conversation) = (alice.agent("scarlet").await, alice.conversation().await);
-    app.model().push(Reply::text("Slow").hang());
-    let mut stream = alice.say_streamed(&conversation, &agent, "Talk").await;
-    let events = stream.rest().await;
-    let error = &events[events.len() - 2];
-    assert_eq!(
-        (error.name.as_str(), &error.data["code"]),
-        ("error", &json!("LLM_TIMEOUT"))
-    );
-    assert!(app.model().wait_for_close(0, Duration::from_secs(1)).await);
-    assert_eq!(
-        alice.messages(&conversation).await.len(),
-        1,
-        "nothing half written"
-    );
-    let usage = alice.get("/api/usage").await.json(200);
-    assert_eq!(usage["calls"], 1, "{usage}");
-    assert!(
-        usage["prompt_tokens"].as_i64().is_some_and(|n| n > 0),
-        "{usage}"
-    );
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_model_that_fails_before_its_first_token_leaves_the_question_and_a_retry() {
-    let (app, alice, agent, conversation) = ready().await;
-    app.model().push(Reply::error(400, "no such deployment"));
-    let mut stream = alice.say_streamed(&conversation, &agent, "Hello").await;
-    let events = stream.rest().await;
-    assert_eq!(
-        names(&events),
-        ["user_saved", "thinking", "grounding", "error", "done"]
-    );
-    failed_then_retried(&app, &alice, &conversation, &events).await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_model_that_breaks_off_after_a_token_leaves_the_question_and_a_retry() {
-    let (app, alice, agent, conversation) = ready().await;
-    let gate = Gate::new();
-    app.model()
-        .push(Reply::tokens(["Half", " an"]).gate(&gate).drop_here());
-    let mut stream = alice.say_streamed(&conversation, &agent, "Hello").await;
-    let mut events = stream.until("token").await;
-    gate.open();
-    events.extend(stream.rest().await);
-    assert_eq!(
-        names(&events)[names(&events).len() - 2..],
-        ["error", "done"]
-    );
-    assert_eq!(events[events.len() - 2].data["retryable"], true);
-    failed_then_retried(&app, &alice, &conversation, &events).await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_failed_turn_is_a_bad_gateway_to_a_client_that_waits_for_the_whole_answer() {
-    let (app, alice, agent, conversation) = ready().await;
-    app.model().push(Reply::error(401, "bad key"));
-    let path = format!("/api/conversations/{conversation}/messages");
-    let problem = alice
-        .post(&path, json!({"agent_id": agent, "content": "Hello"}))
-        .await
-        .problem(502, "LLM_FAILED");
-    assert_eq!(problem["hint"], "check QADRA_LLM_API_KEY");
-    assert_eq!(alice.messages(&conversation).await.len(), 1);
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_server_that_is_busy_for_a_moment_is_asked_again_unseen() {
-    let (app, alice, agent, conversation) = ready().await;
-    app.model()
-        .push(Reply::error(503, "warming up"))
-        .push(Reply::error(429, "slow down"))
-        .push(Reply::text("Done."));
-    let said = alice.say(&conversation, &agent, "Hello").await;
-    assert_eq!(said["assistant_message"]["content"], "Done.");
-    assert_eq!(app.model().request_count(), 3);
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn characters_that_the_database_cannot_hold_do_not_lose_the_answer() {
-    let (app, alice, agent, conversation) = ready().await;
-    let chart =
-        json!({"chart_name": "a\u{0}b", "chart_config": {"series": [], "t": "\u{0}"}}).to_string();
-    app.model()
-        .push(Reply::calls("generate_chart", chart))
-        .push(Reply::tokens(["a\u{0}", "b"]));
-    let mut stream = alice.say_streamed(&conversation, &agent, "Hello").await;
-    let events = stream.rest().await;
-    let message = alice
-        .messages(&conversation)
-        .await
-        .pop()
-        .expect("an answer");
-    assert_eq!(message["content"], "a\u{fffd}b");
-    assert_eq!(deltas(&events), "a\u{fffd}b");
-    assert_eq!(
-        message["metadata"]["artifacts"].as_array().map(Vec::len),
-        Some(1)
-    );
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn absurd_usage_does_not_lose_the_answer() {
-    let (app, alice, agent, conversation) = ready().await;
-    app.model()
-        .push(Reply::text("Fine.").usage(5_000_000_000, 5_000_000_000));
-    let said = alice.say(&conversation, &agent, "Hello").await;
-    assert_eq!(said["assistant_message"]["content"], "Fine.");
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_second_message_during_a_turn_is_refused_and_not_stored() {
-    let (app, alice, agent, conversation) = ready().await;
+    let (app, alice, agent, conversation) = ready_to_talk().await;
     let gate = Gate::new();
     app.model().push(Reply::text("One").gate_each(&gate));
     let mut stream = alice.say_streamed(&conversation, &agent, "First").await;
@@ -532,7 +183,7 @@ async fn a_second_message_during_a_turn_is_refused_and_not_stored() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_turn_goes_on_when_its_client_leaves_before_the_first_token() {
-    let (app, alice, agent, conversation) = ready().await;
+    let (app, alice, agent, conversation) = ready_to_talk().await;
     for whole in [false, true] {
         let before = app.model().request_count();
         let gate = Gate::new();
@@ -550,18 +201,17 @@ async fn a_turn_goes_on_when_its_client_leaves_before_the_first_token() {
         };
         let gone = tokio::spawn(async move { leaving.post(&path, body).await });
         assert!(app.model().wait_for_requests(before + 1, SOON).await);
+        let conversation = &conversation;
+        let running = async || {
+            let path = format!("/api/conversations/{conversation}");
+            !alice.get(&path).await.json(200)["running_turn_id"].is_null()
+        };
+        // The model may be asked before the turn can be seen.
+        eventually("the turn runs", &running).await;
         gone.abort();
         assert!(gone.await.is_err_and(|e| e.is_cancelled()));
         gate.open();
-        let conversation = &conversation;
-        eventually("the turn ends", async || {
-            alice
-                .get(&format!("/api/conversations/{conversation}"))
-                .await
-                .json(200)["running_turn_id"]
-                .is_null()
-        })
-        .await;
+        eventually("the turn ends", async || !running().await).await;
         let messages = alice.messages(conversation).await;
         assert_eq!(
             messages.last().expect("an answer")["content"],
@@ -574,7 +224,7 @@ async fn a_turn_goes_on_when_its_client_leaves_before_the_first_token() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn conversations_are_answered_side_by_side() {
-    let (app, alice, agent, _) = ready().await;
+    let (app, alice, agent, _) = ready_to_talk().await;
     let gate = Gate::new();
     app.model()
         .otherwise(Reply::text("Together.").gate_each(&gate));
@@ -595,7 +245,7 @@ async fn conversations_are_answered_side_by_side() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_agent_is_chosen_per_message_and_the_thread_shows_which_version_spoke() {
-    let (app, alice, scarlet, conversation) = ready().await;
+    let (app, alice, scarlet, conversation) = ready_to_talk().await;
     let ayana = alice.agent("ayana").await;
     alice.say(&conversation, &scarlet, "One").await;
     alice.say(&conversation, &ayana, "Two").await;
@@ -638,7 +288,7 @@ async fn the_agent_is_chosen_per_message_and_the_thread_shows_which_version_spok
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_model_is_given_fifty_messages_at_most_the_new_one_included() {
-    let (app, alice, agent, conversation) = ready().await;
+    let (app, alice, agent, conversation) = ready_to_talk().await;
     for n in 0..27 {
         alice
             .say(&conversation, &agent, &format!("question {n}"))
@@ -744,76 +394,4 @@ async fn the_builtin_provider_answers_from_the_facts_and_names_them() {
             .is_some_and(|text| text.contains("don’t know") || text.contains("don't know")),
         "{unknown}"
     );
-}
-
-/// After a failure: the question alone is there, the turn says why it failed, nothing runs, and asking for
-/// the answer again works, in place.
-async fn failed_then_retried(app: &TestApp, alice: &Client, conversation: &str, events: &[Event]) {
-    let turn = turn_of(events);
-    assert_eq!(
-        events.last().map(|e| &e.data),
-        Some(&json!({"turn_id": turn, "status": "failed"}))
-    );
-    let error = &events[events.len() - 2].data;
-    assert_eq!(error["code"], "LLM_FAILED");
-    let messages = alice.messages(conversation).await;
-    assert_eq!(messages.len(), 1, "nothing half written: {messages:?}");
-    assert_eq!(messages[0], events[0].data["user_message"]);
-    let turn = alice
-        .get(&format!("/api/conversations/{conversation}/turns/{turn}"))
-        .await
-        .json(200);
-    assert_eq!((&turn["status"], &turn["error"]), (&json!("failed"), error));
-    assert_eq!(turn["assistant_message_id"], Value::Null);
-    let thread = alice
-        .get(&format!("/api/conversations/{conversation}"))
-        .await
-        .json(200);
-    assert_eq!(
-        (&thread["running_turn_id"], &thread["message_count"]),
-        (&Value::Null, &json!(1))
-    );
-
-    app.model().push(Reply::text("Better now."));
-    let question = id(&messages[0]);
-    let path = format!("/api/conversations/{conversation}/messages/{question}/regenerate/stream");
-    let mut stream = alice.stream(&path, json!({})).await;
-    assert_eq!(deltas(&stream.rest().await), "Better now.");
-    let messages = alice.messages(conversation).await;
-    assert_eq!(messages.len(), 2);
-    assert_eq!(
-        (id(&messages[0]), &messages[1]["content"]),
-        (question, &json!("Better now."))
-    );
-    assert_eq!(
-        messages[1]["branch_id"], messages[0]["branch_id"],
-        "a retry is no second branch"
-    );
-}
-
-async fn ready() -> (TestApp, Client, String, String) {
-    let app = TestApp::scripted().await;
-    let alice = app.user("Alice").await;
-    let (agent, conversation) = (alice.agent("scarlet").await, alice.conversation().await);
-    (app, alice, agent, conversation)
-}
-
-fn turn_of(events: &[Event]) -> String {
-    events[0].data["turn_id"]
-        .as_str()
-        .expect("user_saved comes first and names the turn")
-        .to_owned()
-}
-
-async fn turn_status(alice: &Client, conversation: &str, turn: &str) -> Value {
-    alice
-        .get(&format!("/api/conversations/{conversation}/turns/{turn}"))
-        .await
-        .json(200)["status"]
-        .clone()
-}
-
-/// Prompt, completion and all tokens of a message.
-fn tokens_of(message: &Value) -> [i64; 3] {
-    ["prompt_tokens", "completion_tokens", "token_count"].map(|k| message[k].as_i64().unwrap_or(-1))
 }

@@ -69,6 +69,10 @@ fn gone_soon(pgdata: &Path) -> bool {
     gone(pgdata, Duration::from_millis(500), |_| true)
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "polls on a thread that starting and stopping PostgreSQL has for itself"
+)]
 fn gone(pgdata: &Path, patience: Duration, counts: impl Fn(&processes::Process) -> bool) -> bool {
     let begun = Instant::now();
     loop {

@@ -45,6 +45,10 @@ impl DirLock {
                             pid,
                         });
                     }
+                    #[expect(
+                        clippy::disallowed_methods,
+                        reason = "polls on a thread that starting and stopping PostgreSQL has for itself"
+                    )]
                     sleep(Duration::from_millis(10));
                 }
             }

@@ -17,7 +17,7 @@ pub(super) async fn provision(
 
     let (role, database): (bool, bool) = sqlx::query_as(
         "SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = $1 AND rolcanlogin AND rolcreaterole
-                        AND NOT rolsuper AND NOT rolbypassrls),
+                        AND rolinherit AND NOT rolsuper AND NOT rolbypassrls),
                 EXISTS (SELECT FROM pg_database WHERE datname = $2)",
     )
     .bind(OWNER)
@@ -27,10 +27,11 @@ pub(super) async fn provision(
     .map_err(sql("look for the owner role"))?;
 
     if !role {
+        // It owns the database, and by inheritance the right to create in its schema.
         let sql_text = "DO $do$ BEGIN
                IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'qadra') THEN CREATE ROLE qadra; END IF;
              END $do$;
-             ALTER ROLE qadra LOGIN CREATEROLE NOSUPERUSER NOCREATEDB NOREPLICATION NOBYPASSRLS";
+             ALTER ROLE qadra LOGIN INHERIT CREATEROLE NOSUPERUSER NOCREATEDB NOREPLICATION NOBYPASSRLS";
         connection
             .execute(sql_text)
             .await

@@ -1,11 +1,13 @@
 //! A migrated database with accounts in it, and the few things that several modules do with them.
 
 use qadra_store::{
-    Answer, Branch, NewAccount, NewAgent, NewTurn, NodeName, PgConnectOptions, Presence, Store, StreamRecord, TurnEnd,
+    Answer, Branch, NewAccount, NewAgent, NewTurn, NodeName, PgConnectOptions, Presence, Store,
+    StreamRecord, TurnEnd,
 };
 use qadra_testkit::db::TestDb;
 use qadra_types::{
-    Actor, Agent, ControlType, Conversation, Ctx, Message, OutputVisibility, Role, TurnError, TurnStatus, new_id,
+    Actor, Agent, ControlType, Conversation, Ctx, Message, OutputVisibility, Role, TurnError,
+    TurnStatus, new_id,
 };
 use serde_json::json;
 use sqlx::postgres::PgConnection;
@@ -53,8 +55,20 @@ impl Bed {
         .await
         .unwrap();
         tx.commit().await.unwrap();
-        let actor = Actor { user_id, role: Role::Owner, scopes: None };
-        Home { tenant_id, user_id, ctx: Ctx { tenant_id, actor, request_id: new_id() } }
+        let actor = Actor {
+            user_id,
+            role: Role::Owner,
+            scopes: None,
+        };
+        Home {
+            tenant_id,
+            user_id,
+            ctx: Ctx {
+                tenant_id,
+                actor,
+                request_id: new_id(),
+            },
+        }
     }
 
     /// Past row-level security, to see what is really there.
@@ -65,16 +79,27 @@ impl Bed {
     /// A session of the owner role that has taken `role`, in a transaction as ours are.
     pub async fn session_as(&self, role: &str, tenant_id: Option<Uuid>) -> PgConnection {
         let mut session = connect(&self.db.options()).await;
-        session.execute(sqlx::AssertSqlSafe(format!("BEGIN; SET LOCAL ROLE {role}"))).await.unwrap();
+        session
+            .execute(sqlx::AssertSqlSafe(format!("BEGIN; SET LOCAL ROLE {role}")))
+            .await
+            .unwrap();
         if let Some(id) = tenant_id {
-            session.execute(sqlx::AssertSqlSafe(format!("SET LOCAL qadra.tenant_id = '{id}'"))).await.unwrap();
+            session
+                .execute(sqlx::AssertSqlSafe(format!(
+                    "SET LOCAL qadra.tenant_id = '{id}'"
+                )))
+                .await
+                .unwrap();
         }
         session
     }
 
     pub async fn agent(&self, home: &Home, name: &str) -> Agent {
         let mut tx = self.store.tenant(&home.ctx).await.unwrap();
-        let agent = tx.agent_create(&new_agent(name), home.user_id).await.unwrap();
+        let agent = tx
+            .agent_create(&new_agent(name), home.user_id)
+            .await
+            .unwrap();
         tx.commit().await.unwrap();
         agent
     }
@@ -87,18 +112,40 @@ impl Bed {
     }
 
     /// Starts a turn with a new message after the last one.
-    pub async fn turn(&self, home: &Home, conversation: Uuid, agent: Uuid, text: &str, owner: Owner) -> Begun {
+    pub async fn turn(
+        &self,
+        home: &Home,
+        conversation: Uuid,
+        agent: Uuid,
+        text: &str,
+        owner: Owner,
+    ) -> Begun {
         let mut tx = self.store.tenant(&home.ctx).await.unwrap();
-        let locked = tx.turn_lock(conversation, Some(agent)).await.unwrap().unwrap();
+        let locked = tx
+            .turn_lock(conversation, Some(agent))
+            .await
+            .unwrap()
+            .unwrap();
         let new = new_turn(conversation, &locked.branch, Some(text), agent, owner);
         let started = tx.turn_start(&new).await.unwrap();
         tx.commit().await.unwrap();
-        Begun { id: new.id, user_message: started.user_message.unwrap() }
+        Begun {
+            id: new.id,
+            user_message: started.user_message.unwrap(),
+        }
     }
 
     /// A message and its answer.
-    pub async fn exchange(&self, home: &Home, conversation: Uuid, agent: &Agent, texts: (&str, &str)) -> [Message; 2] {
-        let begun = self.turn(home, conversation, agent.id, texts.0, Owner::nobody()).await;
+    pub async fn exchange(
+        &self,
+        home: &Home,
+        conversation: Uuid,
+        agent: &Agent,
+        texts: (&str, &str),
+    ) -> [Message; 2] {
+        let begun = self
+            .turn(home, conversation, agent.id, texts.0, Owner::nobody())
+            .await;
         let mut tx = self.store.tenant(&home.ctx).await.unwrap();
         let (_, answer) = end_with(&mut tx, &begun, agent, texts.1).await.unwrap();
         tx.commit().await.unwrap();
@@ -115,13 +162,19 @@ pub struct Owner {
 
 impl Owner {
     pub fn nobody() -> Self {
-        Self { id: Uuid::nil(), lock: 0 }
+        Self {
+            id: Uuid::nil(),
+            lock: 0,
+        }
     }
 }
 
 impl From<&Presence> for Owner {
     fn from(p: &Presence) -> Self {
-        Self { id: p.owner_id, lock: p.owner_lock }
+        Self {
+            id: p.owner_id,
+            lock: p.owner_lock,
+        }
     }
 }
 
@@ -216,10 +269,17 @@ pub async fn end_turn(
         .turn_end(&TurnEnd {
             turn_id,
             user_message_id,
-            status: if said.is_ok() { TurnStatus::Completed } else { TurnStatus::Failed },
+            status: if said.is_ok() {
+                TurnStatus::Completed
+            } else {
+                TurnStatus::Failed
+            },
             answer,
             error: said.err(),
-            stream: &StreamRecord { events: json!([]), token_chars: vec![] },
+            stream: &StreamRecord {
+                events: json!([]),
+                token_chars: vec![],
+            },
             usage: &usage,
         })
         .await?;
@@ -232,7 +292,11 @@ pub async fn end_turn(
 /// A name folded in the simplest way, as far as these tests need it.
 pub fn name(label: &str) -> NodeName {
     let folded = label.to_lowercase();
-    NodeName { label: label.into(), identity: folded.clone(), key: folded }
+    NodeName {
+        label: label.into(),
+        identity: folded.clone(),
+        key: folded,
+    }
 }
 
 pub async fn connect(options: &PgConnectOptions) -> PgConnection {

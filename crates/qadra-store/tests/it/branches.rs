@@ -34,7 +34,13 @@ impl Model {
         let path = self.branches.get_mut(&branch).unwrap();
         let parent = path.last().copied();
         path.push(id);
-        let said = Said { role, parent, content: content.into(), branch, position: path.len() };
+        let said = Said {
+            role,
+            parent,
+            content: content.into(),
+            branch,
+            position: path.len(),
+        };
         self.messages.insert(id, said);
         self.written.push(id);
         self.preview = Some(content.chars().take(160).collect());
@@ -42,7 +48,11 @@ impl Model {
 
     fn siblings(&self, id: Uuid) -> Vec<Uuid> {
         let parent = self.messages[&id].parent;
-        self.written.iter().copied().filter(|other| self.messages[other].parent == parent).collect()
+        self.written
+            .iter()
+            .copied()
+            .filter(|other| self.messages[other].parent == parent)
+            .collect()
     }
 
     fn path(&self) -> &[Uuid] {
@@ -65,8 +75,13 @@ impl Play<'_> {
     }
 
     fn pick(&mut self, role: Option<MessageRole>) -> Option<Uuid> {
-        let from: Vec<Uuid> =
-            self.model.written.iter().copied().filter(|id| role.is_none_or(|r| self.model.messages[id].role == r)).collect();
+        let from: Vec<Uuid> = self
+            .model
+            .written
+            .iter()
+            .copied()
+            .filter(|id| role.is_none_or(|r| self.model.messages[id].role == r))
+            .collect();
         (!from.is_empty()).then(|| from[self.random.random_range(0..from.len())])
     }
 
@@ -97,7 +112,11 @@ impl Play<'_> {
     async fn send(&mut self) {
         let text = self.text();
         let mut tx = self.tx().await;
-        let locked = tx.turn_lock(self.thread, Some(self.agent.id)).await.unwrap().unwrap();
+        let locked = tx
+            .turn_lock(self.thread, Some(self.agent.id))
+            .await
+            .unwrap()
+            .unwrap();
         assert_eq!(locked.branch.id, self.model.active);
         self.turn(tx, locked.branch, Some(&text)).await;
     }
@@ -107,24 +126,45 @@ impl Play<'_> {
         let text = self.text();
         let mut tx = self.tx().await;
         let old = tx.message_get(self.thread, id).await.unwrap().unwrap();
-        let fork = self.fork(&mut tx, &old, old.position - 1, old.parent_id).await;
+        let fork = self
+            .fork(&mut tx, &old, old.position - 1, old.parent_id)
+            .await;
         self.turn(tx, fork, Some(&text)).await;
     }
 
     /// Regenerates an answer, or answers a message again.
     async fn answer(&mut self, id: Uuid) {
         let said = &self.model.messages[&id];
-        let question = if said.role == MessageRole::User { id } else { said.parent.unwrap() };
+        let question = if said.role == MessageRole::User {
+            id
+        } else {
+            said.parent.unwrap()
+        };
         let mut tx = self.tx().await;
-        let mut branch = tx.turn_lock(self.thread, None).await.unwrap().unwrap().branch;
+        let mut branch = tx
+            .turn_lock(self.thread, None)
+            .await
+            .unwrap()
+            .unwrap()
+            .branch;
         if branch.head_message_id != Some(question) {
-            let m = tx.message_get(self.thread, question).await.unwrap().unwrap();
+            let m = tx
+                .message_get(self.thread, question)
+                .await
+                .unwrap()
+                .unwrap();
             branch = self.fork(&mut tx, &m, m.position, Some(question)).await;
         }
         self.turn(tx, branch, None).await;
     }
 
-    async fn fork(&mut self, tx: &mut TenantTx, m: &Message, at: i32, head: Option<Uuid>) -> Branch {
+    async fn fork(
+        &mut self,
+        tx: &mut TenantTx,
+        m: &Message,
+        at: i32,
+        head: Option<Uuid>,
+    ) -> Branch {
         let from = tx.branch_get(m.branch_id).await.unwrap().unwrap();
         let fork = tx.branch_fork(self.thread, &from, at, head).await.unwrap();
         let shared = self.model.branches[&m.branch_id][..usize::try_from(at).unwrap()].to_vec();
@@ -133,35 +173,69 @@ impl Play<'_> {
     }
 
     async fn turn(&mut self, mut tx: TenantTx, branch: Branch, content: Option<&str>) {
-        let new = new_turn(self.thread, &branch, content, self.agent.id, Owner::nobody());
+        let new = new_turn(
+            self.thread,
+            &branch,
+            content,
+            self.agent.id,
+            Owner::nobody(),
+        );
         let started = tx.turn_start(&new).await.unwrap();
         tx.commit().await.unwrap();
         self.model.active = branch.id;
         if let Some(text) = content {
-            self.model.write(new.user_message_id, branch.id, MessageRole::User, text);
+            self.model
+                .write(new.user_message_id, branch.id, MessageRole::User, text);
             let stored = started.user_message.unwrap();
-            assert_eq!(usize::try_from(stored.position).unwrap(), self.model.path().len());
+            assert_eq!(
+                usize::try_from(stored.position).unwrap(),
+                self.model.path().len()
+            );
         }
-        assert_eq!(usize::try_from(started.conversation.message_count).unwrap(), self.model.path().len());
+        assert_eq!(
+            usize::try_from(started.conversation.message_count).unwrap(),
+            self.model.path().len()
+        );
         // A reader may look at another branch while the answer is written.
         if self.random.random_ratio(1, 8)
             && let Some(id) = self.pick(None)
         {
             self.select(id).await;
         }
-        let failed = TurnError { code: Code::LlmFailed, detail: "no".into(), hint: None, retryable: true };
+        let failed = TurnError {
+            code: Code::LlmFailed,
+            detail: "no".into(),
+            hint: None,
+            retryable: true,
+        };
         let text = self.text();
-        let said = if self.random.random_ratio(1, 5) { Err(&failed) } else { Ok(text.as_str()) };
+        let said = if self.random.random_ratio(1, 5) {
+            Err(&failed)
+        } else {
+            Ok(text.as_str())
+        };
         let mut tx = self.tx().await;
-        let (ended, answer) = end_turn(&mut tx, new.id, new.user_message_id, self.agent, said).await.unwrap();
+        let (ended, answer) = end_turn(&mut tx, new.id, new.user_message_id, self.agent, said)
+            .await
+            .unwrap();
         tx.commit().await.unwrap();
         if said.is_ok() {
             let answer = answer.unwrap();
-            self.model.write(answer.id, branch.id, MessageRole::Assistant, &text);
-            assert_eq!(usize::try_from(answer.position).unwrap(), self.model.branches[&branch.id].len());
-            assert_eq!((answer.parent_id, answer.branch_id), (Some(new.user_message_id), branch.id));
+            self.model
+                .write(answer.id, branch.id, MessageRole::Assistant, &text);
+            assert_eq!(
+                usize::try_from(answer.position).unwrap(),
+                self.model.branches[&branch.id].len()
+            );
+            assert_eq!(
+                (answer.parent_id, answer.branch_id),
+                (Some(new.user_message_id), branch.id)
+            );
         }
-        assert_eq!(usize::try_from(ended.unwrap().message_count).unwrap(), self.model.path().len());
+        assert_eq!(
+            usize::try_from(ended.unwrap().message_count).unwrap(),
+            self.model.path().len()
+        );
     }
 
     async fn select(&mut self, id: Uuid) {
@@ -176,11 +250,23 @@ impl Play<'_> {
         let mut tx = self.tx().await;
         let thread = tx.conversation_get(self.thread).await.unwrap().unwrap();
         assert_eq!(thread.active_branch_id, self.model.active);
-        assert_eq!(usize::try_from(thread.message_count).unwrap(), self.model.path().len());
+        assert_eq!(
+            usize::try_from(thread.message_count).unwrap(),
+            self.model.path().len()
+        );
         assert_eq!(thread.running_turn_id, None);
-        let branches: Vec<(Uuid, Vec<Uuid>)> = self.model.branches.iter().map(|(id, path)| (*id, path.clone())).collect();
+        let branches: Vec<(Uuid, Vec<Uuid>)> = self
+            .model
+            .branches
+            .iter()
+            .map(|(id, path)| (*id, path.clone()))
+            .collect();
         for (branch, path) in branches {
-            let whole = Page { first: 1, last: i32::MAX, newest_first: false };
+            let whole = Page {
+                first: 1,
+                last: i32::MAX,
+                newest_first: false,
+            };
             let page = tx.message_page(branch, &whole).await.unwrap();
             assert_eq!(page.iter().map(|m| m.id).collect::<Vec<_>>(), path);
             for (at, m) in page.iter().enumerate() {
@@ -188,25 +274,57 @@ impl Play<'_> {
                 assert_eq!(usize::try_from(m.position).unwrap(), at + 1);
                 assert_eq!(
                     (m.role, m.parent_id, &m.content, m.branch_id, at + 1),
-                    (said.role, said.parent, &said.content, said.branch, said.position)
+                    (
+                        said.role,
+                        said.parent,
+                        &said.content,
+                        said.branch,
+                        said.position
+                    )
                 );
-                assert_eq!(m.siblings, self.model.siblings(m.id), "siblings of message {} at {}", m.id, at + 1);
+                assert_eq!(
+                    m.siblings,
+                    self.model.siblings(m.id),
+                    "siblings of message {} at {}",
+                    m.id,
+                    at + 1
+                );
             }
             // Any window of it, either way round.
-            let (a, b) = (self.random.random_range(1..=path.len() + 1), self.random.random_range(0..=path.len() + 2));
+            let (a, b) = (
+                self.random.random_range(1..=path.len() + 1),
+                self.random.random_range(0..=path.len() + 2),
+            );
             let (first, last) = (i32::try_from(a).unwrap(), i32::try_from(b).unwrap());
             let window: Vec<Uuid> = path.iter().copied().take(b).skip(a - 1).collect();
             let history = tx.message_history(branch, first, last).await.unwrap();
             assert_eq!(history.iter().map(|m| m.id).collect::<Vec<_>>(), window);
-            let newest = tx.message_page(branch, &Page { first, last, newest_first: true }).await.unwrap();
+            let newest = tx
+                .message_page(
+                    branch,
+                    &Page {
+                        first,
+                        last,
+                        newest_first: true,
+                    },
+                )
+                .await
+                .unwrap();
             assert!(newest.iter().map(|m| m.id).eq(window.iter().rev().copied()));
         }
         if let Some(id) = self.pick(Some(MessageRole::User)) {
             let answers = tx.message_answers(self.thread, id).await.unwrap();
-            let expected: Vec<Uuid> =
-                self.model.written.iter().copied().filter(|m| self.model.messages[m].parent == Some(id)).collect();
-            let expected: Vec<Uuid> =
-                expected.into_iter().filter(|m| self.model.messages[m].role == MessageRole::Assistant).collect();
+            let expected: Vec<Uuid> = self
+                .model
+                .written
+                .iter()
+                .copied()
+                .filter(|m| self.model.messages[m].parent == Some(id))
+                .collect();
+            let expected: Vec<Uuid> = expected
+                .into_iter()
+                .filter(|m| self.model.messages[m].role == MessageRole::Assistant)
+                .collect();
             assert_eq!(answers, expected);
         }
         let (list, total) = tx
@@ -222,7 +340,10 @@ impl Play<'_> {
             .unwrap();
         let line = list.iter().find(|c| c.id == self.thread).unwrap();
         assert!(total >= 1);
-        assert_eq!(usize::try_from(line.message_count).unwrap(), self.model.path().len());
+        assert_eq!(
+            usize::try_from(line.message_count).unwrap(),
+            self.model.path().len()
+        );
         assert_eq!(line.last_message_preview, self.model.preview);
     }
 }
@@ -242,7 +363,14 @@ async fn any_history_of_edits_reads_as_the_tree_it_made() {
             ..Model::default()
         };
         let random = StdRng::seed_from_u64(seed);
-        let mut play = Play { bed: &bed, home: &home, agent: &agent, thread: thread.id, model, random };
+        let mut play = Play {
+            bed: &bed,
+            home: &home,
+            agent: &agent,
+            thread: thread.id,
+            model,
+            random,
+        };
         for _ in 0..8 {
             for _ in 0..5 {
                 play.step().await;
@@ -262,10 +390,31 @@ async fn a_message_of_another_thread_cannot_be_reached_through_this_one() {
     let mut tx = bed.store.tenant(&home.ctx).await.unwrap();
     assert!(tx.message_get(here.id, answer.id).await.unwrap().is_none());
     assert!(!tx.message_rate(here.id, answer.id, Some(1)).await.unwrap());
-    assert!(tx.branch_select(here.id, answer.id).await.unwrap().is_none());
-    assert!(tx.message_answers(here.id, question.id).await.unwrap().is_empty());
-    assert_eq!(tx.answering_agent(here.id, question.id).await.unwrap(), None);
+    assert!(
+        tx.branch_select(here.id, answer.id)
+            .await
+            .unwrap()
+            .is_none()
+    );
+    assert!(
+        tx.message_answers(here.id, question.id)
+            .await
+            .unwrap()
+            .is_empty()
+    );
+    assert_eq!(
+        tx.answering_agent(here.id, question.id).await.unwrap(),
+        None
+    );
     // Nor is a person's message rated.
-    assert!(!tx.message_rate(there.id, question.id, Some(1)).await.unwrap());
-    assert!(tx.message_rate(there.id, answer.id, Some(-1)).await.unwrap());
+    assert!(
+        !tx.message_rate(there.id, question.id, Some(1))
+            .await
+            .unwrap()
+    );
+    assert!(
+        tx.message_rate(there.id, answer.id, Some(-1))
+            .await
+            .unwrap()
+    );
 }

@@ -19,7 +19,9 @@ const CONNECTIONS: u32 = 3;
 async fn leave_after(polls: usize, future: impl Future) {
     let mut future = pin!(future);
     for _ in 0..polls {
-        let ready = std::future::poll_fn(|context| Poll::Ready(future.as_mut().poll(context).is_ready())).await;
+        let ready =
+            std::future::poll_fn(|context| Poll::Ready(future.as_mut().poll(context).is_ready()))
+                .await;
         if ready {
             return;
         }
@@ -29,7 +31,8 @@ async fn leave_after(polls: usize, future: impl Future) {
 
 async fn tenant_work(store: &Store, ctx: &Ctx, name: &str) -> qadra_store::Result<()> {
     let mut tx = store.tenant(ctx).await?;
-    tx.agent_create(&super::bed::new_agent(name), ctx.actor.user_id).await?;
+    tx.agent_create(&super::bed::new_agent(name), ctx.actor.user_id)
+        .await?;
     tx.commit().await
 }
 
@@ -59,12 +62,16 @@ async fn assert_whole(bed: &Bed) {
     while held.len() < CONNECTIONS as usize {
         match tokio::time::timeout(Duration::from_secs(20), pool.acquire()).await {
             Ok(Ok(connection)) => held.push(connection),
-            other => panic!("connection {} of {CONNECTIONS} cannot be had: {other:?}", held.len() + 1),
+            other => panic!(
+                "connection {} of {CONNECTIONS} cannot be had: {other:?}",
+                held.len() + 1
+            ),
         }
     }
     assert!(pool.size() <= CONNECTIONS);
     for connection in &mut held {
-        let row = sqlx::query(
+        // In the simple protocol a statement of its own begins with its transaction.
+        let row = sqlx::raw_sql(
             "SELECT current_user::text, coalesce(current_setting('qadra.tenant_id', true), ''),
                     now() = statement_timestamp()",
         )
@@ -88,7 +95,10 @@ async fn assert_whole(bed: &Bed) {
         if open.is_empty() {
             break;
         }
-        assert!(begun.elapsed() < Duration::from_secs(30), "left open: {open:?}");
+        assert!(
+            begun.elapsed() < Duration::from_secs(30),
+            "left open: {open:?}"
+        );
     }
 }
 
@@ -145,7 +155,9 @@ async fn aborted_tasks_leave_the_pool_whole() {
         let tasks: Vec<_> = (0..30)
             .map(|n| {
                 let (store, ctx) = (bed.store.clone(), home.ctx.clone());
-                tokio::spawn(async move { tenant_work(&store, &ctx, &format!("agent-{round}-{n}")).await })
+                tokio::spawn(async move {
+                    tenant_work(&store, &ctx, &format!("agent-{round}-{n}")).await
+                })
             })
             .collect();
         for (n, task) in tasks.iter().enumerate() {

@@ -89,6 +89,10 @@ fn until(what: &str, mut happened: impl FnMut() -> bool) {
             begun.elapsed() < Duration::from_secs(30),
             "never happened: {what}"
         );
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "polls a file that another process writes"
+        )]
         std::thread::sleep(Duration::from_millis(1));
     }
 }

@@ -24,9 +24,15 @@ fn fact(subject: &str, predicate: &str, object: &str) -> NewTriple {
 }
 
 fn number(subject: &str, predicate: &str, value: i64) -> NewTriple {
-    let object =
-        NewObject::Literal { value: json!({"type": "number", "value": value}), key: format!("n:{value}"), label: value.to_string() };
-    NewTriple { object, ..fact(subject, predicate, "") }
+    let object = NewObject::Literal {
+        value: json!({"type": "number", "value": value}),
+        key: format!("n:{value}"),
+        label: value.to_string(),
+    };
+    NewTriple {
+        object,
+        ..fact(subject, predicate, "")
+    }
 }
 
 async fn tx(bed: &Bed, home: &Home) -> TenantTx {
@@ -41,11 +47,16 @@ async fn store(bed: &Bed, home: &Home, triples: &[NewTriple]) -> Vec<Uuid> {
 }
 
 async fn node(tx: &mut TenantTx, label: &str) -> Uuid {
-    tx.node_by_identity(&label.to_lowercase()).await.unwrap().unwrap()
+    tx.node_by_identity(&label.to_lowercase())
+        .await
+        .unwrap()
+        .unwrap()
 }
 
 fn said(rows: &[TripleRow]) -> BTreeSet<String> {
-    rows.iter().map(|t| format!("{} {} {}", t.subject_label, t.predicate, t.object_label)).collect()
+    rows.iter()
+        .map(|t| format!("{} {} {}", t.subject_label, t.predicate, t.object_label))
+        .collect()
 }
 
 #[tokio::test]
@@ -63,12 +74,22 @@ async fn names_are_found_by_label_alias_and_predicate_phrase() {
         .unwrap()
         .into_iter()
         .map(|row| match row {
-            NameRow::Node { key, label, alias, .. } => format!("{key} = {label}{}", if alias { " (alias)" } else { "" }),
+            NameRow::Node {
+                key, label, alias, ..
+            } => format!("{key} = {label}{}", if alias { " (alias)" } else { "" }),
             NameRow::Predicate { key, predicate } => format!("{key} = {}", predicate.name),
         })
         .collect();
     found.sort();
-    assert_eq!(found, ["aapl = Apple (alias)", "apple = Apple", "founded by = founded_by", "steve jobs = Steve Jobs"]);
+    assert_eq!(
+        found,
+        [
+            "aapl = Apple (alias)",
+            "apple = Apple",
+            "founded by = founded_by",
+            "steve jobs = Steve Jobs"
+        ]
+    );
     assert!(tx.names_find(&[]).await.unwrap().is_empty());
 }
 
@@ -91,12 +112,25 @@ async fn a_statement_said_again_is_the_same_one_and_keeps_its_highest_confidence
     // Another source, polarity, kind or time is another statement.
     let others = [
         with(0.5, Some("10-K")),
-        NewTriple { positive: false, ..with(0.5, None) },
-        NewTriple { kind: "claim".into(), ..with(0.5, None) },
-        NewTriple { valid_from: chrono::NaiveDate::from_ymd_opt(1976, 4, 1), ..with(0.5, None) },
+        NewTriple {
+            positive: false,
+            ..with(0.5, None)
+        },
+        NewTriple {
+            kind: "claim".into(),
+            ..with(0.5, None)
+        },
+        NewTriple {
+            valid_from: chrono::NaiveDate::from_ymd_opt(1976, 4, 1),
+            ..with(0.5, None)
+        },
         number("Apple", "founded_in_year", 1977),
     ];
-    let ids: BTreeSet<Uuid> = store(&bed, &home, &others).await.into_iter().chain(first).collect();
+    let ids: BTreeSet<Uuid> = store(&bed, &home, &others)
+        .await
+        .into_iter()
+        .chain(first)
+        .collect();
     assert_eq!(ids.len(), 6);
 }
 
@@ -113,16 +147,34 @@ async fn retracting_keeps_the_statement_and_lets_it_be_said_anew() {
     writing.commit().await.unwrap();
     let mut writing = tx(&bed, &home).await;
     assert!(writing.triple_retract(first, Uuid::nil()).await.unwrap());
-    assert_eq!(writing.triples_get(&[first]).await.unwrap()[0].retracted_at, when);
-    assert!(!writing.triple_retract(Uuid::nil(), home.user_id).await.unwrap());
+    assert_eq!(
+        writing.triples_get(&[first]).await.unwrap()[0].retracted_at,
+        when
+    );
+    assert!(
+        !writing
+            .triple_retract(Uuid::nil(), home.user_id)
+            .await
+            .unwrap()
+    );
     let apple = node(&mut writing, "Apple").await;
-    assert!(writing.triples_around(&[apple], &[], 10, 2).await.unwrap().is_empty());
+    assert!(
+        writing
+            .triples_around(&[apple], &[], 10, 2)
+            .await
+            .unwrap()
+            .is_empty()
+    );
     writing.commit().await.unwrap();
 
     let second = store(&bed, &home, &[statement()]).await[0];
     assert_ne!(first, second);
     let mut reading = tx(&bed, &home).await;
-    let count = |include_retracted| TripleFilter { include_retracted, limit: 10, ..TripleFilter::default() };
+    let count = |include_retracted| TripleFilter {
+        include_retracted,
+        limit: 10,
+        ..TripleFilter::default()
+    };
     assert_eq!(reading.triple_list(&count(false)).await.unwrap().1, 1);
     assert_eq!(reading.triple_list(&count(true)).await.unwrap().1, 2);
     let around = reading.triples_around(&[apple], &[], 10, 1).await.unwrap();
@@ -133,17 +185,34 @@ async fn retracting_keeps_the_statement_and_lets_it_be_said_anew() {
 async fn one_hop_is_the_nodes_own_statements_and_two_hops_their_neighbours() {
     let bed = Bed::new().await;
     let home = bed.home().await;
-    let triples = [fact("A", "knows", "B"), fact("B", "knows", "C"), fact("C", "knows", "D"), fact("E", "knows", "A"), fact("F", "knows", "E")];
+    let triples = [
+        fact("A", "knows", "B"),
+        fact("B", "knows", "C"),
+        fact("C", "knows", "D"),
+        fact("E", "knows", "A"),
+        fact("F", "knows", "E"),
+    ];
     store(&bed, &home, &triples).await;
     let mut tx = tx(&bed, &home).await;
     let a = node(&mut tx, "A").await;
     let one = tx.triples_around(&[a], &[], 10, 1).await.unwrap();
-    assert_eq!(said(&one), BTreeSet::from(["A knows B", "E knows A"].map(String::from)));
+    assert_eq!(
+        said(&one),
+        BTreeSet::from(["A knows B", "E knows A"].map(String::from))
+    );
     let two = tx.triples_around(&[a], &[], 10, 2).await.unwrap();
-    assert_eq!(said(&two), BTreeSet::from(["A knows B", "B knows C", "E knows A", "F knows E"].map(String::from)));
+    assert_eq!(
+        said(&two),
+        BTreeSet::from(["A knows B", "B knows C", "E knows A", "F knows E"].map(String::from))
+    );
     assert_eq!(two.len(), 4, "a statement comes once");
     assert!(tx.triples_around(&[], &[], 10, 2).await.unwrap().is_empty());
-    assert!(tx.triples_around(&[Uuid::nil()], &[Uuid::nil()], 10, 2).await.unwrap().is_empty());
+    assert!(
+        tx.triples_around(&[Uuid::nil()], &[Uuid::nil()], 10, 2)
+            .await
+            .unwrap()
+            .is_empty()
+    );
 }
 
 #[tokio::test]
@@ -151,9 +220,15 @@ async fn the_cap_keeps_the_most_certain_and_those_of_the_asked_predicate() {
     let bed = Bed::new().await;
     let home = bed.home().await;
     let mut triples: Vec<NewTriple> = (0..100)
-        .map(|n| NewTriple { confidence: 0.5 + n as f32 / 1000.0, ..fact("Hub", "links_to", &format!("Leaf {n}")) })
+        .map(|n| NewTriple {
+            confidence: 0.5 + n as f32 / 1000.0,
+            ..fact("Hub", "links_to", &format!("Leaf {n}"))
+        })
         .collect();
-    triples.push(NewTriple { confidence: 0.1, ..number("Hub", "founded_in_year", 1999) });
+    triples.push(NewTriple {
+        confidence: 0.1,
+        ..number("Hub", "founded_in_year", 1999)
+    });
     triples.extend((0..100).map(|n| fact(&format!("Source {n}"), "points_at", "Hub")));
     // A leaf with more neighbours than a second hop may bring.
     triples.extend((0..100).map(|n| fact("Leaf 99", "touches", &format!("Rim {n}"))));
@@ -162,12 +237,22 @@ async fn the_cap_keeps_the_most_certain_and_those_of_the_asked_predicate() {
     let hub = node(&mut tx, "Hub").await;
     let rows = tx.triples_around(&[hub], &[], 5, 1).await.unwrap();
     assert_eq!(rows.len(), 10, "five each way");
-    let certain: BTreeSet<String> = (95..100).map(|n| format!("Hub links_to Leaf {n}")).collect();
+    let certain: BTreeSet<String> = (95..100)
+        .map(|n| format!("Hub links_to Leaf {n}"))
+        .collect();
     assert!(said(&rows).is_superset(&certain), "{:?}", said(&rows));
-    let NameRow::Predicate { predicate, .. } = tx.names_find(&["founded in year".to_owned()]).await.unwrap().remove(0) else {
+    let NameRow::Predicate { predicate, .. } = tx
+        .names_find(&["founded in year".to_owned()])
+        .await
+        .unwrap()
+        .remove(0)
+    else {
         panic!("no predicate")
     };
-    let rows = tx.triples_around(&[hub], &[predicate.id], 5, 1).await.unwrap();
+    let rows = tx
+        .triples_around(&[hub], &[predicate.id], 5, 1)
+        .await
+        .unwrap();
     assert_eq!(rows.len(), 11);
     assert!(said(&rows).contains("Hub founded_in_year 1999"));
     let rows = tx.triples_around(&[hub], &[], 5, 2).await.unwrap();
@@ -175,7 +260,10 @@ async fn the_cap_keeps_the_most_certain_and_those_of_the_asked_predicate() {
     assert_eq!(touched, 20);
     // Without a node, a predicate alone brings its statements.
     let rows = tx.triples_around(&[], &[predicate.id], 5, 1).await.unwrap();
-    assert_eq!(said(&rows), BTreeSet::from(["Hub founded_in_year 1999".to_owned()]));
+    assert_eq!(
+        said(&rows),
+        BTreeSet::from(["Hub founded_in_year 1999".to_owned()])
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -190,7 +278,11 @@ async fn writers_of_the_same_names_neither_deadlock_nor_make_them_twice() {
                 let mut triples: Vec<NewTriple> = (0..20)
                     .map(|n| {
                         let at = (n * (2 * writer + 1) + round) % 20;
-                        fact(&format!("Node {round} {at}"), &format!("predicate_{at}"), &format!("Node {round} {}", (at + 7) % 20))
+                        fact(
+                            &format!("Node {round} {at}"),
+                            &format!("predicate_{at}"),
+                            &format!("Node {round} {}", (at + 7) % 20),
+                        )
                     })
                     .collect();
                 if writer % 2 == 1 {
@@ -209,10 +301,15 @@ async fn writers_of_the_same_names_neither_deadlock_nor_make_them_twice() {
     let mut reading = tx(&bed, &home).await;
     assert_eq!(reading.node_list(None, 1, 0).await.unwrap().1, 6 * 20);
     assert_eq!(reading.predicate_list(1, 0).await.unwrap().1, 20);
-    let distinct = TripleFilter { limit: 1, ..TripleFilter::default() };
+    let distinct = TripleFilter {
+        limit: 1,
+        ..TripleFilter::default()
+    };
     let total = reading.triple_list(&distinct).await.unwrap().1;
     let expected: BTreeSet<(i32, i32)> = (0..6)
-        .flat_map(|round| (0..12).flat_map(move |w| (0..20).map(move |n| (round, (n * (2 * w + 1) + round) % 20))))
+        .flat_map(|round| {
+            (0..12).flat_map(move |w| (0..20).map(move |n| (round, (n * (2 * w + 1) + round) % 20)))
+        })
         .collect();
     assert_eq!(total, i64::try_from(expected.len()).unwrap());
 }
@@ -230,18 +327,46 @@ async fn an_alias_names_the_node_of_a_new_statement() {
     let mut reading = tx(&bed, &home).await;
     assert_eq!(reading.node_by_identity("aapl").await.unwrap(), None);
     let rows = reading.triples_around(&[apple], &[], 10, 1).await.unwrap();
-    assert_eq!(said(&rows), BTreeSet::from(["Apple based_in Cupertino", "Apple founded_in_year 1976"].map(String::from)));
+    assert_eq!(
+        said(&rows),
+        BTreeSet::from(
+            ["Apple based_in Cupertino", "Apple founded_in_year 1976"].map(String::from)
+        )
+    );
 }
 
 #[tokio::test]
 async fn words_of_a_filter_are_taken_literally() {
     let bed = Bed::new().await;
     let home = bed.home().await;
-    store(&bed, &home, &[fact("100% juice", "made_of", "fruit"), fact("1000 juices", "made_of", "fruit"), fact("a\\b", "made_of", "c")]).await;
+    store(
+        &bed,
+        &home,
+        &[
+            fact("100% juice", "made_of", "fruit"),
+            fact("1000 juices", "made_of", "fruit"),
+            fact("a\\b", "made_of", "c"),
+        ],
+    )
+    .await;
     let mut tx = tx(&bed, &home).await;
-    for (words, expected) in [("100%", 1), ("made_of", 3), ("adeXof", 0), ("\\", 1), ("FRUIT", 2)] {
-        let filter = TripleFilter { words: Some(words.into()), limit: 10, ..TripleFilter::default() };
+    for (words, expected) in [
+        ("100%", 1),
+        ("made_of", 3),
+        ("adeXof", 0),
+        ("\\", 1),
+        ("FRUIT", 2),
+    ] {
+        let filter = TripleFilter {
+            words: Some(words.into()),
+            limit: 10,
+            ..TripleFilter::default()
+        };
         let (rows, total) = tx.triple_list(&filter).await.unwrap();
-        assert_eq!((rows.len(), total), (expected, i64::try_from(expected).unwrap()), "{words}");
+        assert_eq!(
+            (rows.len(), total),
+            (expected, i64::try_from(expected).unwrap()),
+            "{words}"
+        );
     }
 }

@@ -11,7 +11,10 @@ async fn empty() -> TestDb {
 
 async fn applied(db: &TestDb) -> Vec<(i64, bool)> {
     let mut session = connect(&db.options()).await;
-    sqlx::query_as("SELECT version, success FROM _sqlx_migrations ORDER BY version").fetch_all(&mut session).await.unwrap()
+    sqlx::query_as("SELECT version, success FROM _sqlx_migrations ORDER BY version")
+        .fetch_all(&mut session)
+        .await
+        .unwrap()
 }
 
 fn known() -> Vec<(i64, bool)> {
@@ -20,7 +23,8 @@ fn known() -> Vec<(i64, bool)> {
         .unwrap()
         .filter_map(|file| {
             let name = file.unwrap().file_name().into_string().unwrap();
-            name.ends_with(".sql").then(|| (name.split('_').next().unwrap().parse().unwrap(), true))
+            name.ends_with(".sql")
+                .then(|| (name.split('_').next().unwrap().parse().unwrap(), true))
         })
         .collect();
     versions.sort_unstable();
@@ -55,8 +59,16 @@ async fn many_processes_migrate_the_same_database_at_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn databases_of_one_server_migrate_at_once_although_they_share_the_roles() {
     let databases = [empty().await, empty().await, empty().await];
-    let runs: Vec<_> = databases.iter().map(|db| Store::open(db.options(), 2)).collect();
-    for run in join_all(runs.into_iter().map(|store| async move { store.migrate().await })).await {
+    let runs: Vec<_> = databases
+        .iter()
+        .map(|db| Store::open(db.options(), 2))
+        .collect();
+    for run in join_all(
+        runs.into_iter()
+            .map(|store| async move { store.migrate().await }),
+    )
+    .await
+    {
         run.unwrap();
     }
     for db in &databases {

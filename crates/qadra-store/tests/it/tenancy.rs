@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use chrono::{DateTime, TimeDelta, Utc};
 use qadra_store::{
-    AgentChange, ConversationChange, ListFilter, NewApiKey, NewObject, NewTriple, Page, PredicateChange, Store, TenantTx,
-    TripleFilter,
+    AgentChange, ConversationChange, ListFilter, NewApiKey, NewObject, NewTriple, Page,
+    PredicateChange, Store, StoreError, TenantTx, TripleFilter,
 };
 use qadra_types::{Agent, Code, Scope, TurnError, new_id};
 use serde_json::json;
@@ -37,28 +38,65 @@ impl Full {
         let home = bed.home().await;
         let agent = bed.agent(&home, word).await;
         let thread = bed.conversation(&home).await;
-        let question = bed.turn(&home, thread.id, agent.id, &format!("{word} question"), Owner::nobody()).await;
+        let question = bed
+            .turn(
+                &home,
+                thread.id,
+                agent.id,
+                &format!("{word} question"),
+                Owner::nobody(),
+            )
+            .await;
         let mut tx = bed.store.tenant(&home.ctx).await.unwrap();
         let asked = question.user_message.id;
-        let (_, answer) = end_turn(&mut tx, question.id, asked, &agent, Ok(&format!("{word} answer"))).await.unwrap();
+        let (_, answer) = end_turn(
+            &mut tx,
+            question.id,
+            asked,
+            &agent,
+            Ok(&format!("{word} answer")),
+        )
+        .await
+        .unwrap();
         tx.commit().await.unwrap();
         let second = bed.conversation(&home).await;
-        let running = bed.turn(&home, second.id, agent.id, word, Owner::nobody()).await;
+        let running = bed
+            .turn(&home, second.id, agent.id, word, Owner::nobody())
+            .await;
         let deleted = bed.conversation(&home).await;
         let mut tx = bed.store.tenant(&home.ctx).await.unwrap();
         let answer = answer.unwrap().id;
         assert!(tx.message_rate(thread.id, answer, Some(1)).await.unwrap());
         assert!(tx.conversation_delete(deleted.id).await.unwrap());
-        tx.audit(home.user_id, "test", "none", None, &json!({})).await.unwrap();
+        tx.audit(home.user_id, "test", "none", None, &json!({}))
+            .await
+            .unwrap();
         let key = new_id();
-        tx.api_key_create(&new_key(key, home.user_id, word)).await.unwrap();
-        let triple = tx.triples_insert(&[statement(word)], home.user_id).await.unwrap()[0];
+        tx.api_key_create(&new_key(key, home.user_id, word))
+            .await
+            .unwrap();
+        let triple = tx
+            .triples_insert(&[statement(word)], home.user_id)
+            .await
+            .unwrap()[0];
         let row = tx.triples_get(&[triple]).await.unwrap().remove(0);
-        let (alias, _) = tx.alias_create(row.subject_id, &name(&format!("{word} alias"))).await.unwrap();
+        let (alias, _) = tx
+            .alias_create(row.subject_id, &name(&format!("{word} alias")))
+            .await
+            .unwrap();
         tx.commit().await.unwrap();
         let mut tx = bed.store.auth().await.unwrap();
-        let expires = chrono::Utc::now() + chrono::TimeDelta::days(1);
-        tx.refresh_token_create(home.tenant_id, new_id(), home.user_id, new_id(), word.as_bytes(), expires).await.unwrap();
+        let expires = Utc::now() + TimeDelta::days(1);
+        tx.refresh_token_create(
+            home.tenant_id,
+            new_id(),
+            home.user_id,
+            new_id(),
+            word.as_bytes(),
+            expires,
+        )
+        .await
+        .unwrap();
         tx.commit().await.unwrap();
         Self {
             home,
@@ -79,7 +117,15 @@ impl Full {
 }
 
 fn new_key<'a>(id: Uuid, user_id: Uuid, word: &'a str) -> NewApiKey<'a> {
-    NewApiKey { id, user_id, name: word, prefix: "qk", hash: word.as_bytes(), scopes: &[Scope::Read], expires_at: None }
+    NewApiKey {
+        id,
+        user_id,
+        name: word,
+        prefix: "qk",
+        hash: word.as_bytes(),
+        scopes: &[Scope::Read],
+        expires_at: None,
+    }
 }
 
 fn statement(word: &str) -> NewTriple {
@@ -102,10 +148,12 @@ async fn everything(admin: &mut PgConnection) -> (BTreeSet<String>, Vec<String>)
     let mut rows = Vec::new();
     let mut filled = BTreeSet::new();
     for table in tables(admin).await {
-        let of_table: Vec<String> = sqlx::query_scalar(AssertSqlSafe(format!("SELECT t::text FROM {table} t ORDER BY 1")))
-            .fetch_all(&mut *admin)
-            .await
-            .unwrap();
+        let of_table: Vec<String> = sqlx::query_scalar(AssertSqlSafe(format!(
+            "SELECT t::text FROM {table} t ORDER BY 1"
+        )))
+        .fetch_all(&mut *admin)
+        .await
+        .unwrap();
         if !of_table.is_empty() {
             filled.insert(table.clone());
         }
@@ -139,7 +187,9 @@ fn methods() -> BTreeSet<String> {
                 "impl TenantTx {" => inside = true,
                 "}" => inside = false,
                 _ if inside => {
-                    let name = line.strip_prefix("    pub async fn ").and_then(|rest| rest.split(['(', '<']).next());
+                    let name = line
+                        .strip_prefix("    pub async fn ")
+                        .and_then(|rest| rest.split(['(', '<']).next());
                     found.extend(name.map(str::to_owned));
                 }
                 _ => {}
@@ -149,21 +199,51 @@ fn methods() -> BTreeSet<String> {
     found
 }
 
-/// What a probe came to: nothing found, or an error of the database, which is as good.
+/// Whether a probe came to nothing.
 trait Nothing {
     fn is_nothing(&self) -> bool;
 }
 
-macro_rules! nothing {
-    ($($t:ty [$($g:tt)*] $self:ident => $e:expr;)+) => { $(impl<$($g)*> Nothing for $t { fn is_nothing(&$self) -> bool { $e } })+ };
+impl Nothing for bool {
+    fn is_nothing(&self) -> bool {
+        !self
+    }
 }
 
-nothing! {
-    bool [] self => !*self;
-    Option<T> [T] self => self.is_none();
-    Vec<T> [T] self => self.is_empty();
-    (Vec<T>, i64) [T] self => self.0.is_empty() && self.1 == 0;
-    qadra_store::Result<T> [T: Nothing] self => self.as_ref().map_or(true, T::is_nothing);
+impl<T> Nothing for Option<T> {
+    fn is_nothing(&self) -> bool {
+        self.is_none()
+    }
+}
+
+impl<T> Nothing for Vec<T> {
+    fn is_nothing(&self) -> bool {
+        self.is_empty()
+    }
+}
+
+/// A page and the number of all.
+impl<T> Nothing for (Vec<T>, i64) {
+    fn is_nothing(&self) -> bool {
+        self.0.is_empty() && self.1 == 0
+    }
+}
+
+/// Something was made.
+impl Nothing for (Uuid, DateTime<Utc>) {
+    fn is_nothing(&self) -> bool {
+        false
+    }
+}
+
+impl<T: Nothing> Nothing for qadra_store::Result<T> {
+    fn is_nothing(&self) -> bool {
+        match self {
+            Ok(found) => found.is_nothing(),
+            // The reference points at nothing in the tenant.
+            Err(e) => matches!(e, StoreError::Dangling { .. }),
+        }
+    }
 }
 
 struct Probes<'a> {
@@ -198,15 +278,35 @@ macro_rules! probe {
 #[tokio::test]
 async fn the_ids_of_another_tenant_find_and_change_nothing() {
     let bed = Bed::new().await;
-    let (mine, theirs) = (Full::new(&bed, "mine").await, Full::new(&bed, "theirs").await);
+    let (mine, theirs) = (
+        Full::new(&bed, "mine").await,
+        Full::new(&bed, "theirs").await,
+    );
     let mut admin = bed.superuser().await;
     let (filled, before) = everything(&mut admin).await;
-    assert_eq!(filled.into_iter().collect::<Vec<_>>(), tables(&mut admin).await, "a table is not tried");
-    let mut p = Probes { store: &bed.store, mine: &mine, done: BTreeSet::new() };
+    assert_eq!(
+        filled.into_iter().collect::<Vec<_>>(),
+        tables(&mut admin).await,
+        "a table is not tried"
+    );
+    let mut p = Probes {
+        store: &bed.store,
+        mine: &mine,
+        done: BTreeSet::new(),
+    };
     let (me, them) = (mine.home.user_id, theirs.home.user_id);
     let thread = theirs.thread;
-    let page = Page { first: 1, last: 100, newest_first: false };
-    let error = TurnError { code: Code::Internal, detail: String::new(), hint: None, retryable: false };
+    let page = Page {
+        first: 1,
+        last: 100,
+        newest_first: false,
+    };
+    let error = TurnError {
+        code: Code::Internal,
+        detail: String::new(),
+        hint: None,
+        retryable: false,
+    };
 
     probe!(p, member_role(them));
     probe!(p, agent_get(theirs.agent.id));
@@ -217,7 +317,16 @@ async fn the_ids_of_another_tenant_find_and_change_nothing() {
     probe!(p, api_key_revoke(theirs.key, None));
     probe!(p, api_key_revoke(theirs.key, Some(them)));
     probe!(p, conversation_get(thread));
-    probe!(p, conversation_update(thread, &ConversationChange { is_shared: Some(true), ..Default::default() }));
+    probe!(
+        p,
+        conversation_update(
+            thread,
+            &ConversationChange {
+                is_shared: Some(true),
+                ..Default::default()
+            }
+        )
+    );
     probe!(p, conversation_delete(thread));
     probe!(p, conversation_restore(theirs.deleted_thread, them));
     probe!(p, branch_select(thread, theirs.messages[0]));
@@ -233,7 +342,10 @@ async fn the_ids_of_another_tenant_find_and_change_nothing() {
     probe!(p, turn_lock(thread, Some(theirs.agent.id)));
     probe!(p, turn_get(thread, theirs.ended_turn));
     probe!(p, turn_stream(theirs.ended_turn));
-    probe!(p, triples_around(&[theirs.node], &[theirs.predicate], 10, 2));
+    probe!(
+        p,
+        triples_around(&[theirs.node], &[theirs.predicate], 10, 2)
+    );
     probe!(p, triples_around(&[], &[theirs.predicate], 10, 2));
     probe!(p, predicate_stats(&[theirs.predicate]));
     probe!(p, triples_get(&[theirs.triple]));
@@ -242,26 +354,62 @@ async fn the_ids_of_another_tenant_find_and_change_nothing() {
     probe!(p, node_by_identity("theirs subject"));
     probe!(p, alias_create(theirs.node, &name("stolen")));
     probe!(p, alias_delete(theirs.alias));
-    probe!(p, predicate_update(theirs.predicate, &PredicateChange { symmetric: Some(true), ..Default::default() }));
-    let inverse = PredicateChange { inverse_of: Some(Some(theirs.predicate)), ..Default::default() };
+    probe!(
+        p,
+        predicate_update(
+            theirs.predicate,
+            &PredicateChange {
+                symmetric: Some(true),
+                ..Default::default()
+            }
+        )
+    );
+    let inverse = PredicateChange {
+        inverse_of: Some(Some(theirs.predicate)),
+        ..Default::default()
+    };
     probe!(p, predicate_update(mine.predicate, &inverse));
-    let exclusive = PredicateChange { exclusive_with: Some(Some(theirs.predicate)), ..Default::default() };
+    let exclusive = PredicateChange {
+        exclusive_with: Some(Some(theirs.predicate)),
+        ..Default::default()
+    };
     probe!(p, predicate_update(mine.predicate, &exclusive));
-    probe!(p, names_find(&["theirs subject", "theirs alias"].map(str::to_owned)));
-    let lists = |words, shared| ListFilter { user_id: them, shared_by_others: shared, archived: None, words, limit: 10, offset: 0 };
+    probe!(
+        p,
+        names_find(&["theirs subject", "theirs alias"].map(str::to_owned))
+    );
+    let lists = |words, shared| ListFilter {
+        user_id: them,
+        shared_by_others: shared,
+        archived: None,
+        words,
+        limit: 10,
+        offset: 0,
+    };
     probe!(p, conversation_list(&lists(None, false)));
     probe!(p, conversation_list(&lists(Some("theirs"), false)));
-    let node_filter = TripleFilter { node_id: Some(theirs.node), include_retracted: true, limit: 10, ..TripleFilter::default() };
+    let node_filter = TripleFilter {
+        node_id: Some(theirs.node),
+        include_retracted: true,
+        limit: 10,
+        ..TripleFilter::default()
+    };
     probe!(p, triple_list(&node_filter));
     probe!(p, node_list(Some("theirs"), 10, 0));
 
     // Those that answer more than found or not found.
-    let change = AgentChange { agent: &theirs.agent, new_version: true, actor_id: me };
+    let change = AgentChange {
+        agent: &theirs.agent,
+        new_version: true,
+        actor_id: me,
+    };
     let changed = p.tx().await.agent_update(&change).await.is_err();
     p.saw("agent_update", changed);
     let (running_thread, running, asked) = theirs.running;
     let mut tx = p.tx().await;
-    let ended = end_turn(&mut tx, running, asked, &theirs.agent, Err(&error)).await.unwrap();
+    let ended = end_turn(&mut tx, running, asked, &theirs.agent, Err(&error))
+        .await
+        .unwrap();
     tx.commit().await.unwrap();
     p.saw("turn_end", ended == (None, None));
     let locked = {
@@ -269,13 +417,29 @@ async fn the_ids_of_another_tenant_find_and_change_nothing() {
         tx.turn_lock(thread, None).await.unwrap().unwrap()
     };
     for conversation in [thread, running_thread] {
-        let new = new_turn(conversation, &locked.branch, Some("stolen"), theirs.agent.id, Owner::nobody());
+        let new = new_turn(
+            conversation,
+            &locked.branch,
+            Some("stolen"),
+            theirs.agent.id,
+            Owner::nobody(),
+        );
         let started = p.tx().await.turn_start(&new).await.is_err();
         p.saw("turn_start", started);
     }
-    let forked = p.tx().await.branch_fork(thread, &locked.branch, 1, None).await.is_err();
+    let forked = p
+        .tx()
+        .await
+        .branch_fork(thread, &locked.branch, 1, None)
+        .await
+        .is_err();
     p.saw("branch_fork", forked);
-    let keyed = p.tx().await.api_key_create(&new_key(new_id(), them, "stolen")).await.is_err();
+    let keyed = p
+        .tx()
+        .await
+        .api_key_create(&new_key(new_id(), them, "stolen"))
+        .await
+        .is_err();
     p.saw("api_key_create", keyed);
 
     // Those that take no id see only their own.
@@ -283,15 +447,24 @@ async fn the_ids_of_another_tenant_find_and_change_nothing() {
     let owner = tx.owner_id().await.unwrap();
     p.saw("owner_id", owner == Some(me));
     let agents = tx.agent_list(None, 100, 0).await.unwrap();
-    p.saw("agent_list", agents.1 == 1 && agents.0[0].id == mine.agent.id);
+    p.saw(
+        "agent_list",
+        agents.1 == 1 && agents.0[0].id == mine.agent.id,
+    );
     let rated = tx.message_rated(None, 100).await.unwrap();
-    p.saw("message_rated", rated.iter().map(|r| r.message_id).eq([mine.messages[1]]));
+    p.saw(
+        "message_rated",
+        rated.iter().map(|r| r.message_id).eq([mine.messages[1]]),
+    );
     let usage = tx.usage_totals(None, None).await.unwrap();
     p.saw("usage_totals", usage.calls == 1);
     let aliases = tx.alias_list(100, 0).await.unwrap();
     p.saw("alias_list", aliases.1 == 1 && aliases.0[0].0 == mine.alias);
     let predicates = tx.predicate_list(100, 0).await.unwrap();
-    p.saw("predicate_list", predicates.1 == 1 && predicates.0[0].id == mine.predicate);
+    p.saw(
+        "predicate_list",
+        predicates.1 == 1 && predicates.0[0].id == mine.predicate,
+    );
     drop(tx);
 
     let (_, after) = everything(&mut admin).await;
@@ -302,16 +475,32 @@ async fn the_ids_of_another_tenant_find_and_change_nothing() {
     tx.agent_create(&new_agent("theirs"), me).await.unwrap();
     let created = tx.conversation_create(them, None).await.unwrap();
     tx.triples_insert(&[statement("theirs")], me).await.unwrap();
-    let node = tx.node_ensure(&name("theirs object"), Some("thing")).await.unwrap();
-    tx.audit(me, "test", "none", Some(thread), &json!({})).await.unwrap();
+    let node = tx
+        .node_ensure(&name("theirs object"), Some("thing"))
+        .await
+        .unwrap();
+    tx.audit(me, "test", "none", Some(thread), &json!({}))
+        .await
+        .unwrap();
     tx.commit().await.unwrap();
     assert_ne!((created.id, node), (theirs.thread, theirs.node));
-    for made in ["agent_create", "conversation_create", "triples_insert", "node_ensure", "audit"] {
+    for made in [
+        "agent_create",
+        "conversation_create",
+        "triples_insert",
+        "node_ensure",
+        "audit",
+    ] {
         p.saw(made, true);
     }
     let (_, after) = everything(&mut admin).await;
     let tenant = theirs.home.tenant_id.to_string();
-    let own = |rows: &[String]| rows.iter().filter(|row| row.contains(&tenant)).cloned().collect::<Vec<_>>();
+    let own = |rows: &[String]| {
+        rows.iter()
+            .filter(|row| row.contains(&tenant))
+            .cloned()
+            .collect::<Vec<_>>()
+    };
     assert_eq!(own(&before), own(&after));
 
     assert_eq!(p.done, methods(), "every method of TenantTx is tried here");
@@ -333,16 +522,28 @@ async fn without_a_tenant_no_table_gives_a_row() {
         for table in &names {
             let mut session = connect(&bed.db.options()).await;
             let mut tx = session.begin().await.unwrap();
-            sqlx::raw_sql(AssertSqlSafe(prelude)).execute(&mut *tx).await.unwrap();
-            let count = sqlx::query_scalar::<_, i64>(AssertSqlSafe(format!("SELECT count(*) FROM {table}")))
-                .fetch_one(&mut *tx)
-                .await;
+            sqlx::raw_sql(AssertSqlSafe(prelude))
+                .execute(&mut *tx)
+                .await
+                .unwrap();
+            let count = sqlx::query_scalar::<_, i64>(AssertSqlSafe(format!(
+                "SELECT count(*) FROM {table}"
+            )))
+            .fetch_one(&mut *tx)
+            .await;
             match count {
                 Ok(count) => assert_eq!(count, 0, "{table} after {prelude}"),
                 // No right to look at all is as good.
                 Err(e) => {
-                    let code = e.as_database_error().and_then(|e| e.code()).map(|c| c.into_owned());
-                    assert_eq!(code.as_deref(), Some("42501"), "{table} after {prelude}: {e}");
+                    let code = e
+                        .as_database_error()
+                        .and_then(|e| e.code())
+                        .map(|c| c.into_owned());
+                    assert_eq!(
+                        code.as_deref(),
+                        Some("42501"),
+                        "{table} after {prelude}: {e}"
+                    );
                 }
             }
         }
@@ -352,7 +553,10 @@ async fn without_a_tenant_no_table_gives_a_row() {
 #[tokio::test]
 async fn nothing_of_a_tenant_stays_with_the_connection() {
     let bed = Bed::with_connections(1).await;
-    let (mine, theirs) = (Full::new(&bed, "mine").await, Full::new(&bed, "theirs").await);
+    let (mine, theirs) = (
+        Full::new(&bed, "mine").await,
+        Full::new(&bed, "theirs").await,
+    );
     for way in ["commit", "drop", "error"] {
         let mut tx = bed.store.tenant(&mine.home.ctx).await.unwrap();
         assert!(tx.agent_get(mine.agent.id).await.unwrap().is_some());
@@ -361,7 +565,7 @@ async fn nothing_of_a_tenant_stays_with_the_connection() {
             "drop" => drop(tx),
             _ => {
                 let twice = tx.agent_create(&new_agent("mine"), mine.home.user_id).await;
-                assert!(matches!(twice, Err(qadra_store::StoreError::Duplicate { .. })));
+                assert!(matches!(twice, Err(StoreError::Duplicate { .. })));
                 drop(tx);
             }
         }
@@ -388,16 +592,29 @@ async fn sign_in_and_housekeeping_cannot_read_conversations_or_knowledge() {
     for table in tables(&mut admin).await {
         for role in ["qadra_auth", "qadra_system"] {
             let allowed: &[&str] = match role {
-                "qadra_auth" => &["tenants", "users", "user_tenants", "refresh_tokens", "api_keys"],
+                "qadra_auth" => &[
+                    "tenants",
+                    "users",
+                    "user_tenants",
+                    "refresh_tokens",
+                    "api_keys",
+                ],
                 _ => &["conversation_turns", "conversations"],
             };
             let mut session = bed.session_as(role, Some(mine.home.tenant_id)).await;
-            let read = sqlx::query(AssertSqlSafe(format!("SELECT tenant_id FROM {table}"))).fetch_all(&mut session).await;
+            let read = sqlx::query(AssertSqlSafe(format!("SELECT tenant_id FROM {table}")))
+                .fetch_all(&mut session)
+                .await;
             if !allowed.contains(&table.as_str()) {
                 assert!(read.is_err(), "{role} can read {table}");
             }
         }
     }
     let mut session = bed.session_as("qadra_system", None).await;
-    assert!(sqlx::query("SELECT title FROM conversations").fetch_all(&mut session).await.is_err());
+    assert!(
+        sqlx::query("SELECT title FROM conversations")
+            .fetch_all(&mut session)
+            .await
+            .is_err()
+    );
 }

@@ -33,10 +33,20 @@ async fn run() -> Result<u8> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let server = Throwaway::start().await?;
-    let spawned = Command::new(&program)
+    let mut command = Command::new(&program);
+    command
         .args(arguments)
-        .env(URL_VARIABLE, server.cluster().superuser_url())
-        .spawn();
+        .env(URL_VARIABLE, server.cluster().superuser_url());
+    // `cargo run` tells us about our own package. A cargo below would take that for a change of its environment
+    // and build ring, with everything on it, anew on every switch between the two ways to call it.
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("CARGO_PKG_")
+            || name.to_string_lossy().starts_with("CARGO_MANIFEST_")
+        {
+            command.env_remove(name);
+        }
+    }
+    let spawned = command.spawn();
     let mut child = match spawned {
         Ok(child) => child,
         Err(error) => {

@@ -22,14 +22,24 @@ async fn core(config: Config) -> Result<()> {
     let options: qadra_store::PgConnectOptions = config
         .need("QADRA_DATABASE_URL")?
         .parse()
-        .map_err(|_| anyhow!("QADRA_DATABASE_URL is not a PostgreSQL address"))?;
+        .map_err(|_| anyhow!("QADRA_DATABASE_URL is not an address like postgres://user:password@host:5432/database"))?;
     config.need("QADRA_NATS_URL")?;
-    let token_key = TokenKey::new(config.need("QADRA_JWT_SECRET")?.as_bytes())?;
+    let token_key = TokenKey::new(config.need("QADRA_JWT_SECRET")?.as_bytes())
+        .context("use QADRA_JWT_SECRET")?;
     let store = Store::open(options.clone(), config.connections()?);
     store.ping().await.context("reach the database")?;
     let bus = wiring::bus(&config, wiring::objects(&config, &config.data_dir())?).await?;
-    let presence = Presence::announce(&options).await.context("announce this process to the database")?;
-    let app = App::new(store.clone(), bus.clone(), wiring::llm(&config)?, token_key, config.app()?, &presence);
+    let presence = Presence::announce(&options)
+        .await
+        .context("announce this process to the database")?;
+    let app = App::new(
+        store.clone(),
+        bus.clone(),
+        wiring::llm(&config)?,
+        token_key,
+        config.app()?,
+        &presence,
+    );
     let core = app.serve().await.context("put the use cases on the bus")?;
     println!("qadra core ready");
     stop.cancelled().await;

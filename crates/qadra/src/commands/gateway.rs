@@ -22,11 +22,15 @@ pub(crate) fn run(args: Args) -> Result<()> {
 async fn gateway(config: Config) -> Result<()> {
     let stop = wiring::on_signal()?;
     config.need("QADRA_NATS_URL")?;
-    let token_key = TokenKey::new(config.need("QADRA_JWT_SECRET")?.as_bytes())?;
+    let token_key = TokenKey::new(config.need("QADRA_JWT_SECRET")?.as_bytes())
+        .context("use QADRA_JWT_SECRET")?;
     let bus = wiring::bus(&config, wiring::objects(&config, &config.data_dir())?).await?;
     let (listener, address) = wiring::listen(&config).await?;
     println!("qadra ready http://{address}");
-    Gateway::new(bus.clone(), token_key).serve(listener, stop).await.context("serve HTTP")?;
+    Gateway::with_options(bus.clone(), token_key, config.gateway()?)
+        .serve(listener, stop)
+        .await
+        .context("serve HTTP")?;
     bus.close().await;
     Ok(())
 }

@@ -11,13 +11,17 @@ pub(crate) struct Args {}
 pub(crate) fn run(_: Args) -> Result<()> {
     let config = Config::load(&[])?;
     logging::init(&config)?;
-    let options: PgConnectOptions = config
-        .need("QADRA_DATABASE_URL")?
-        .parse()
-        .map_err(|_| anyhow!("QADRA_DATABASE_URL is not a PostgreSQL address"))?;
+    let options: PgConnectOptions = config.need("QADRA_DATABASE_URL")?.parse().map_err(|_| {
+        anyhow!(
+            "QADRA_DATABASE_URL is not an address like postgres://user:password@host:5432/database"
+        )
+    })?;
     wiring::runtime()?.block_on(async {
         let store = Store::open(options, 2);
-        store.migrate().await.context("bring the database to the newest schema")?;
+        store
+            .migrate()
+            .await
+            .context("bring the database to the newest schema")?;
         store.close().await;
         println!("the database is at the newest schema");
         Ok(())

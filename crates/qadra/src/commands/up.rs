@@ -6,6 +6,7 @@ use qadra_app::{App, DEMO_EMAIL, TokenKey};
 use qadra_gateway::Gateway;
 use qadra_store::cluster::{Cluster, Options};
 use qadra_store::{PgConnectOptions, Presence, Store};
+use tokio_util::sync::CancellationToken;
 
 use super::wiring;
 use crate::config::Config;
@@ -22,7 +23,7 @@ pub(crate) struct Args {
     /// Add a demo tenant and print its login
     #[arg(long)]
     demo: bool,
-    /// Show every setting with its source and stop
+    /// Show every setting with its source and exit
     #[arg(long)]
     print_config: bool,
 }
@@ -31,7 +32,10 @@ pub(crate) struct Args {
 const STOP_DEADLINE: Duration = Duration::from_secs(8);
 
 pub(crate) fn run(args: Args) -> Result<()> {
-    let config = Config::load(&[("QADRA_DATA_DIR", args.data_dir), ("QADRA_LISTEN", args.listen)])?;
+    let config = Config::load(&[
+        ("QADRA_DATA_DIR", args.data_dir),
+        ("QADRA_LISTEN", args.listen),
+    ])?;
     if args.print_config {
         print!("{}", config.print());
         return Ok(());
@@ -43,10 +47,13 @@ pub(crate) fn run(args: Args) -> Result<()> {
 async fn up(config: Config, demo: bool) -> Result<()> {
     let stop = wiring::on_signal()?;
     let data_dir = config.data_dir();
-    std::fs::create_dir_all(&data_dir).with_context(|| format!("make the data directory {}", data_dir.display()))?;
-    let data_dir = data_dir.canonicalize().with_context(|| format!("find {}", data_dir.display()))?;
+    std::fs::create_dir_all(&data_dir)
+        .with_context(|| format!("make the data directory {}", data_dir.display()))?;
+    let data_dir = data_dir
+        .canonicalize()
+        .with_context(|| format!("find {}", data_dir.display()))?;
     let (cluster, options) = match config.get("QADRA_DATABASE_URL") {
-        Some(url) => (None, url.parse().map_err(|_| anyhow!("QADRA_DATABASE_URL is not a PostgreSQL address"))?),
+        Some(url) => (None, url.parse().map_err(|_| anyhow!("QADRA_DATABASE_URL is not an address like postgres://user:password@host:5432/database"))?),
         None => {
             let cluster = Cluster::start(Options::new(&data_dir)).await?;
             let options = cluster.connect_options();
@@ -66,20 +73,33 @@ async fn serve(
     cluster: &Option<Cluster>,
     options: PgConnectOptions,
     demo: bool,
-    stop: tokio_util::sync::CancellationToken,
+    stop: CancellationToken,
 ) -> Result<()> {
     let store = Store::open(options.clone(), config.connections()?);
-    store.migrate().await.context("bring the database to the newest schema")?;
+    store
+        .migrate()
+        .await
+        .context("bring the database to the newest schema")?;
     let secret = match config.get("QADRA_JWT_SECRET") {
         Some(secret) => secret.as_bytes().to_vec(),
         None => keys::token_secret(data_dir)?,
     };
-    let token_key = TokenKey::new(&secret)?;
+    let token_key =
+        TokenKey::new(&secret).context("use the secret that signs tokens (QADRA_JWT_SECRET)")?;
     let bus = wiring::bus(config, wiring::objects(config, data_dir)?).await?;
-    let presence = Presence::announce(&options).await.context("announce this process to the database")?;
+    let presence = Presence::announce(&options)
+        .await
+        .context("announce this process to the database")?;
     let llm = wiring::llm(config)?;
     tracing::info!(provider = llm.name(), model = llm.model(), "model provider");
-    let app = App::new(store.clone(), bus.clone(), llm, token_key.clone(), config.app()?, &presence);
+    let app = App::new(
+        store.clone(),
+        bus.clone(),
+        llm,
+        token_key.clone(),
+        config.app()?,
+        &presence,
+    );
     // Before the first request, so that no thread is found busy with a turn that nobody answers.
     app.recover_turns().await;
     let core = app.serve().await.context("put the use cases on the bus")?;
@@ -89,7 +109,12 @@ async fn serve(
         println!("demo login: {DEMO_EMAIL} password: {password}");
     }
     let (listener, address) = wiring::listen(config).await?;
-    let gateway = tokio::spawn(Gateway::new(bus.clone(), token_key).serve(listener, stop.clone()));
+    // It stops after the core, so that whoever reads a turn is told how it ended.
+    let close = CancellationToken::new();
+    let gateway = tokio::spawn(
+        Gateway::with_options(bus.clone(), token_key, config.gateway()?)
+            .serve(listener, close.clone()),
+    );
     println!("qadra ready http://{address}");
     std::io::stdout().flush().context("print the ready line")?;
     let lost = async {
@@ -103,8 +128,8 @@ async fn serve(
         exit = lost => Err(anyhow!("PostgreSQL stopped by itself ({exit:?}); its log is in {}", data_dir.join("log").display())),
     };
     tracing::info!("stopping");
-    stop.cancel();
     core.stop(STOP_DEADLINE).await;
+    close.cancel();
     if tokio::time::timeout(STOP_DEADLINE, gateway).await.is_err() {
         tracing::warn!("connections were cut off at shutdown");
     }

@@ -16,7 +16,24 @@ use tokio_util::sync::CancellationToken;
 use crate::config::Config;
 
 pub(crate) fn runtime() -> Result<tokio::runtime::Runtime> {
-    tokio::runtime::Builder::new_multi_thread().enable_all().build().context("start the async runtime")
+    raise_file_limit();
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .context("start the async runtime")
+}
+
+/// Each open stream is a file; the usual soft limit of 1,024 would end them at about a thousand.
+fn raise_file_limit() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    let raised = Rlimit {
+        current: limit.maximum,
+        maximum: limit.maximum,
+    };
+    if let Err(e) = setrlimit(Resource::Nofile, raised) {
+        tracing::warn!(error = %e, current = limit.current, "the limit of open files stays as it is");
+    }
 }
 
 /// The object store for payloads that do not fit a message, swept every half hour.
@@ -28,8 +45,10 @@ pub(crate) fn objects(config: &Config, data_dir: &Path) -> Result<Arc<Objects>> 
             None => bail!("QADRA_OBJECT_STORE is {url:?}; this version takes only file:///DIR"),
         },
     };
-    std::fs::create_dir_all(&dir).with_context(|| format!("make the object store {}", dir.display()))?;
-    let objects = Objects::local(&dir).with_context(|| format!("open the object store {}", dir.display()))?;
+    std::fs::create_dir_all(&dir)
+        .with_context(|| format!("make the object store {}", dir.display()))?;
+    let objects =
+        Objects::local(&dir).with_context(|| format!("open the object store {}", dir.display()))?;
     let swept = objects.clone();
     tokio::spawn(async move {
         loop {
@@ -46,11 +65,21 @@ pub(crate) fn objects(config: &Config, data_dir: &Path) -> Result<Arc<Objects>> 
 pub(crate) async fn bus(config: &Config, objects: Arc<Objects>) -> Result<Arc<dyn Bus>> {
     match config.get("QADRA_NATS_URL") {
         Some(url) => {
-            let options = NatsOptions { objects: Some(objects), ..NatsOptions::default() };
-            Ok(Arc::new(Nats::connect(url, options).await.context("connect to QADRA_NATS_URL")?))
+            let options = NatsOptions {
+                objects: Some(objects),
+                ..NatsOptions::default()
+            };
+            Ok(Arc::new(
+                Nats::connect(url, options)
+                    .await
+                    .context("connect to QADRA_NATS_URL")?,
+            ))
         }
         None => {
-            let options = InProcessOptions { objects: Some(objects), ..InProcessOptions::default() };
+            let options = InProcessOptions {
+                objects: Some(objects),
+                ..InProcessOptions::default()
+            };
             Ok(Arc::new(InProcess::with_options(options)))
         }
     }
@@ -65,17 +94,24 @@ pub(crate) fn llm(config: &Config) -> Result<Arc<dyn LlmProvider>> {
 
 pub(crate) async fn listen(config: &Config) -> Result<(TcpListener, SocketAddr)> {
     let wanted = config.need("QADRA_LISTEN")?;
-    let listener = TcpListener::bind(wanted)
-        .await
-        .map_err(|e| anyhow!("listen on {wanted}: {e}\nhint: choose another address with --listen or QADRA_LISTEN"))?;
-    let address = listener.local_addr().context("read the listener's address")?;
+    let listener = TcpListener::bind(wanted).await.map_err(|e| {
+        anyhow!(
+            "listen on {wanted}: {e}\nhint: choose another address with --listen or QADRA_LISTEN"
+        )
+    })?;
+    let address = listener
+        .local_addr()
+        .context("read the listener's address")?;
     Ok((listener, address))
 }
 
 /// Fires at SIGTERM or SIGINT.
 pub(crate) fn on_signal() -> Result<CancellationToken> {
     let token = CancellationToken::new();
-    let (mut term, mut int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    let (mut term, mut int) = (
+        signal(SignalKind::terminate())?,
+        signal(SignalKind::interrupt())?,
+    );
     let fired = token.clone();
     tokio::spawn(async move {
         tokio::select! { _ = term.recv() => {}, _ = int.recv() => {} }

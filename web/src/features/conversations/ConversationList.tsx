@@ -1,12 +1,12 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { MessagesSquare, Plus, Users } from "lucide-react";
-import { useDeferredValue, useEffect, useState } from "react";
 import { Link, useNavigate, useParams, useSearchParams } from "react-router";
 import { api } from "../../api/client";
 import type { ConversationSummary } from "../../api/types";
 import { keys } from "../../app/query";
 import { age, ageLabel } from "../../lib/dates";
 import { t } from "../../lib/strings";
+import { useSearchText } from "../../lib/useSearchText";
 import { Button, IconButton } from "../../ui/Button";
 import { Time } from "../../ui/bits";
 import { SearchField } from "../../ui/Field";
@@ -37,24 +37,7 @@ export function ConversationList() {
   const [params, setParams] = useSearchParams();
   const navigate = useNavigate();
   const view = viewOf(params);
-  const [text, setText] = useState(params.get("q") ?? "");
-  const q = useDeferredValue(text.trim());
-
-  // The address keeps the search, without a step in the history for each letter.
-  useEffect(() => {
-    const timer = setTimeout(() => {
-      setParams(
-        (before) => {
-          const next = new URLSearchParams(before);
-          if (q === "") next.delete("q");
-          else next.set("q", q);
-          return next;
-        },
-        { replace: true },
-      );
-    }, 250);
-    return () => clearTimeout(timer);
-  }, [q, setParams]);
+  const { text, setText, q } = useSearchText();
 
   const list = useInfiniteQuery({
     queryKey: [...keys.conversations, "list", { q, view }],

@@ -1,6 +1,7 @@
 import { useParams, useSearchParams } from "react-router";
 import { ConversationList } from "./ConversationList";
-import { NewThread, ThreadPane } from "./ThreadPane";
+import { NewThread } from "./NewThread";
+import { ThreadPane } from "./ThreadPane";
 
 export function ConversationsRoom() {
   const { id } = useParams();

@@ -1,11 +1,9 @@
-import { ArrowDown, ArrowLeft, PanelLeft, Users } from "lucide-react";
+import { ArrowDown, ArrowLeft, Users } from "lucide-react";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useNavigate, useSearchParams } from "react-router";
-import { api } from "../../api/client";
 import { asApiError } from "../../api/error";
 import type { Agent, Message } from "../../api/types";
 import { useSession } from "../../app/useSession";
-import { readDraft, writeDraft } from "../../lib/drafts";
 import { t } from "../../lib/strings";
 import { usePanel } from "../../lib/usePanel";
 import { Button, IconButton } from "../../ui/Button";
@@ -15,8 +13,9 @@ import { toast, toastError } from "../../ui/Toast";
 import { useConversationActions } from "./actions";
 import { Composer, type ComposerHandle } from "./Composer";
 import { ConversationMenu } from "./ConversationMenu";
+import { chooseAgent, rememberAgent } from "./chooseAgent";
+import { LiveRegion } from "./LiveRegion";
 import { AnswerRow, LiveRow, type MessageActions, UserRow } from "./MessageRow";
-import { threadStore } from "./model/store";
 import { atTail, isBusy } from "./model/thread";
 import { ThreadPanel } from "./panels/ThreadPanel";
 import { TurnProblem } from "./TurnProblem";
@@ -25,7 +24,6 @@ import { useFollow } from "./useFollow";
 import { useThread } from "./useThread";
 
 const PANEL_KEYS = ["m", "pos", "a", "f"] as const;
-const LAST_AGENT = "qadra.agent";
 
 export function ThreadPane({ id }: { id: string }) {
   const { store, state } = useThread(id);
@@ -192,7 +190,7 @@ export function ThreadPane({ id }: { id: string }) {
           tabIndex={0}
           role="log"
           aria-label={t.thread.label}
-          aria-live="polite"
+          aria-live="off"
         >
           <div className="thread-column" ref={follow.content}>
             {state.load === "loading" || state.load === "idle" ? <ThreadSkeleton /> : null}
@@ -283,7 +281,7 @@ export function ThreadPane({ id }: { id: string }) {
               <ArrowDown size={14} aria-hidden /> {t.thread.latest}
             </button>
           ) : null}
-          <output className="sr-only">{busy ? t.thread.writing : ready ? t.thread.answerDone : ""}</output>
+          <LiveRegion text={turn?.text ?? ""} busy={busy} />
           {mine ? (
             <Composer
               key={id}
@@ -313,87 +311,6 @@ export function ThreadPane({ id }: { id: string }) {
   );
 }
 
-/** A thread that does not exist yet: it is created with its first message. */
-export function NewThread() {
-  const navigate = useNavigate();
-  const [params] = useSearchParams();
-  const agents = useAgents();
-  const [picked, setPicked] = useState<string | null>(params.get("agent"));
-  const [creating, setCreating] = useState(false);
-  const composer = useRef<ComposerHandle>(null);
-  const agent = chooseAgent(agents.active, agents.byId, picked, []);
-  const narrowFocus = useRef(matchMedia("(min-width: 820px)").matches);
-  useEffect(() => {
-    if (narrowFocus.current) composer.current?.focus();
-  }, []);
-
-  const send = async (text: string, to: Agent) => {
-    setCreating(true);
-    rememberAgent(to.id);
-    try {
-      const conversation = await api.conversations.create();
-      const store = threadStore(conversation.id);
-      store.dispatch({
-        type: "loaded",
-        conversation,
-        page: { items: [], total: 0, limit: 50, offset: 0 },
-      });
-      void store.send(text, to.id);
-      navigate(`/conversations/${conversation.id}`, { replace: true });
-    } catch (error) {
-      setCreating(false);
-      if (readDraft("new") === "") writeDraft("new", text);
-      composer.current?.restore(text);
-      toastError(t.thread.send.toLowerCase(), error);
-    }
-  };
-
-  return (
-    <section className="pane thread" aria-label={t.conversations.new}>
-      <title>{`${t.conversations.new} – ${t.app.name}`}</title>
-      <div className="pane-head">
-        <IconButton
-          className="only-narrow"
-          label={t.common.back}
-          icon={<ArrowLeft size={18} />}
-          onClick={() => navigate("/conversations")}
-        />
-        <h1 className="grow">{t.conversations.new}</h1>
-      </div>
-      <div className="center">
-        {agents.query.isError ? (
-          <ErrorState
-            what={t.agents.list}
-            error={agents.query.error}
-            onRetry={() => void agents.query.refetch()}
-          />
-        ) : (
-          <EmptyState
-            icon={<PanelLeft size={0} aria-hidden />}
-            title={t.thread.empty}
-            hint={t.thread.emptyHint}
-          />
-        )}
-      </div>
-      <div className="composer-dock">
-        <Composer
-          handle={composer}
-          thread="new"
-          agents={agents.active}
-          agentsLoading={!agents.query.isSuccess}
-          agent={agent}
-          onAgent={(one) => setPicked(one.id)}
-          busy={creating}
-          stopping={creating}
-          onSend={(text, to) => void send(text, to)}
-          onStop={() => undefined}
-          onEditLast={() => undefined}
-        />
-      </div>
-    </section>
-  );
-}
-
 // While the stored answer is already in the list, the live one must not be shown beside it.
 function answered(text: string, tail: Message | undefined, pending: unknown): boolean {
   return pending === null && tail?.role === "assistant" && text === "";
@@ -402,37 +319,6 @@ function answered(text: string, tail: Message | undefined, pending: unknown): bo
 function liveName(agentId: string | null, byId: Map<string, Agent>): string {
   const agent = agentId === null ? undefined : byId.get(agentId);
   return agent ? agentName(agent) : t.thread.assistant;
-}
-
-// The person's choice, else whoever spoke last, else the last agent used anywhere, else the first one.
-function chooseAgent(
-  active: Agent[],
-  byId: Map<string, Agent>,
-  picked: string | null,
-  messages: Message[],
-): Agent | null {
-  const spoke = messages.findLast((message) => message.role === "assistant")?.agent_id ?? null;
-  for (const id of [picked, spoke, lastAgent()]) {
-    const agent = id === null ? undefined : byId.get(id);
-    if (agent?.is_active) return agent;
-  }
-  return active.find((agent) => agent.output_visibility === "user_facing") ?? active[0] ?? null;
-}
-
-function rememberAgent(id: string) {
-  try {
-    localStorage.setItem(LAST_AGENT, id);
-  } catch {
-    // Only a convenience.
-  }
-}
-
-function lastAgent(): string | null {
-  try {
-    return localStorage.getItem(LAST_AGENT);
-  } catch {
-    return null;
-  }
 }
 
 function keepSearch(params: URLSearchParams): string {

@@ -1,4 +1,5 @@
 import type { Grounding, GroundingTriple, Message } from "../../api/types";
+import { groupDigits } from "../../lib/numbers";
 
 /** A fact in the words of the graph, whatever shape it travelled in. */
 export interface FactLine {
@@ -29,9 +30,9 @@ export function factLine(triple: GroundingTriple): FactLine {
 }
 
 function objectText(object: GroundingTriple["object"]): string {
-  if (object === null || typeof object !== "object") return String(object);
+  if (object === null || typeof object !== "object") return groupDigits(String(object));
   const value = object.label ?? String(object.value ?? "");
-  return object.unit && !value.includes(object.unit) ? `${value} ${object.unit}` : value;
+  return groupDigits(object.unit && !value.includes(object.unit) ? `${value} ${object.unit}` : value);
 }
 
 /** founded_in_year reads as "founded in year". */

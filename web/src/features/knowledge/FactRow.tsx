@@ -1,11 +1,13 @@
 import type { Triple } from "../../api/types";
+import { groupDigits } from "../../lib/numbers";
 import { t } from "../../lib/strings";
 import { Badge } from "../../ui/bits";
 import { predicateText } from "../conversations/grounding";
 
 export function objectText(object: Triple["object"]): string {
   const text = object.label ?? String(object.value ?? "");
-  return object.unit && !text.includes(object.unit) ? `${text} ${object.unit}` : text;
+  const whole = object.unit && !text.includes(object.unit) ? `${text} ${object.unit}` : text;
+  return object.type === "number" ? groupDigits(whole) : whole;
 }
 
 /** One fact in a table: what it is about, the relation, the value. */

@@ -3,11 +3,12 @@ import { useSearchParams } from "react-router";
 import { api } from "../../api/client";
 import { keys } from "../../app/query";
 import { t } from "../../lib/strings";
+import { useSearchText } from "../../lib/useSearchText";
 import { Button } from "../../ui/Button";
 import { SearchField } from "../../ui/Field";
 import { EmptyState, ErrorState, SkeletonRows } from "../../ui/states";
 import { FactRow } from "./FactRow";
-import { usePaged, useSearchText } from "./usePaged";
+import { usePaged } from "./usePaged";
 
 export function FactsTab({
   onOpenFact,

@@ -1,10 +1,11 @@
 import { api } from "../../api/client";
 import { keys } from "../../app/query";
 import { t } from "../../lib/strings";
+import { useSearchText } from "../../lib/useSearchText";
 import { Button } from "../../ui/Button";
 import { SearchField } from "../../ui/Field";
 import { EmptyState, ErrorState, SkeletonRows } from "../../ui/states";
-import { usePaged, useSearchText } from "./usePaged";
+import { usePaged } from "./usePaged";
 
 export function NodesTab({ onOpen, current }: { onOpen: (id: string) => void; current: string | null }) {
   const { text, setText, q } = useSearchText();

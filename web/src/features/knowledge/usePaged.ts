@@ -1,6 +1,4 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { useDeferredValue, useEffect, useState } from "react";
-import { useSearchParams } from "react-router";
 import type { Page } from "../../api/types";
 
 const SIZE = 50;
@@ -25,26 +23,4 @@ export function usePaged<T>(
     items: query.data?.pages.flatMap((page) => page.items) ?? [],
     total: query.data?.pages[0]?.total ?? 0,
   };
-}
-
-/** A search text that lives in the address, written there when typing pauses. */
-export function useSearchText(name = "q") {
-  const [params, setParams] = useSearchParams();
-  const [text, setText] = useState(params.get(name) ?? "");
-  const q = useDeferredValue(text.trim());
-  useEffect(() => {
-    const timer = setTimeout(() => {
-      setParams(
-        (before) => {
-          const next = new URLSearchParams(before);
-          if (q === "") next.delete(name);
-          else next.set(name, q);
-          return next;
-        },
-        { replace: true },
-      );
-    }, 250);
-    return () => clearTimeout(timer);
-  }, [q, name, setParams]);
-  return { text, setText, q };
 }

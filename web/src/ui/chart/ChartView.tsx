@@ -122,21 +122,25 @@ function themed(option: Record<string, unknown>, dark: boolean): Record<string, 
     return value === undefined ? undefined : Array.isArray(value) ? value.map(one) : one(value);
   };
   const text = { color: token("--text"), fontFamily: token("--font") };
-  const hasTitle = option.title !== undefined;
   return {
     color: dark ? PALETTE_DARK : PALETTE_LIGHT,
     animation: false,
     aria: { enabled: false },
-    grid: { left: 8, right: 16, top: hasTitle ? 72 : 48, bottom: 8, containLabel: true },
     ...option,
+    // Our own distances, so that labels are never cut; several grids of one chart keep theirs.
+    grid: Array.isArray(option.grid)
+      ? option.grid
+      : { left: 8, right: 16, top: option.legend === undefined ? 40 : 64, bottom: 8, containLabel: true },
+    // The panel shows the title as text, which wraps and can be selected.
+    title: undefined,
     backgroundColor: "transparent",
     textStyle: text,
-    ...(option.title === undefined ? {} : { title: plainTitle(option.title, token) }),
     legend:
       option.legend === undefined
         ? undefined
         : {
-            top: hasTitle ? 36 : 4,
+            top: 0,
+            left: 0,
             type: "scroll",
             ...(first(option.legend) as object),
             textStyle: { color: token("--text-2") },
@@ -149,14 +153,6 @@ function themed(option: Record<string, unknown>, dark: boolean): Record<string, 
       borderColor: token("--border-strong"),
       textStyle: { color: token("--text"), fontSize: 13 },
     },
-  };
-}
-
-function plainTitle(title: unknown, token: (name: string) => string): unknown {
-  return {
-    ...(first(title) as object),
-    textStyle: { color: token("--text"), fontSize: 14, fontWeight: 600 },
-    subtextStyle: { color: token("--text-2"), fontSize: 13 },
   };
 }
 

@@ -106,7 +106,7 @@ describe("markdown from a model stays inert", () => {
         expect(tags).not.toContain("img");
         expect(attributes.filter(([name]) => name.startsWith("on"))).toEqual([]);
       }
-  });
+  }, 60_000);
 
   it("shows the text of dropped HTML's surroundings", () => {
     expect(html("a <b>x</b> c")).toContain("a x c");

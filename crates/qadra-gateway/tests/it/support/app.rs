@@ -231,7 +231,14 @@ impl TestApp {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
         let stop = CancellationToken::new();
-        let gateway = Gateway::with_times(gateway_bus.clone(), key, b.times);
+        let gateway = Gateway::with_options(
+            gateway_bus.clone(),
+            key,
+            qadra_gateway::Options {
+                times: b.times,
+                ..Default::default()
+            },
+        );
         tokio::spawn(gateway.serve(listener, stop.clone()));
         Process {
             url,

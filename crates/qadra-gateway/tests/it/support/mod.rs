@@ -5,12 +5,16 @@ mod client;
 mod nats;
 mod rows;
 mod sse;
+mod talk;
+mod world;
 
-pub use app::{Builder, Process, TestApp, token_key_secret};
+pub use app::{TestApp, token_key_secret};
 pub use client::{Answer, Client, PASSWORD, id};
 pub use nats::{NatsServer, find};
 pub use rows::Rows;
 pub use sse::{Event, Sse, deltas, names};
+pub use talk::{ready, ready_to_talk, thread_path, tokens_of};
+pub use world::{World, filled, unknown_id};
 
 use std::time::Duration;
 

@@ -47,6 +47,15 @@ impl Rows {
             .collect()
     }
 
+    /// The two columns of each row.
+    pub async fn pairs(&self, sql: &str) -> Vec<(String, i64)> {
+        let mut connection = self.connection.lock().await;
+        let rows = sqlx::query_as(AssertSqlSafe(sql.to_owned()))
+            .fetch_all(&mut *connection)
+            .await;
+        rows.unwrap_or_else(|e| panic!("{sql}: {e}"))
+    }
+
     /// How many rows each table has, as one text to compare.
     pub async fn counts(&self) -> String {
         self.each_table("count(*)::text", "true").await

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { anchoredTop, distanceToEnd, nextFollow } from "./follow";
+import { distanceToEnd, nextFollow } from "./follow";
 
 const at = (top: number, height = 2000, client = 500) => ({ top, height, client });
 
@@ -31,9 +31,5 @@ describe("positions", () => {
   it("measures the way to the end and never below zero", () => {
     expect(distanceToEnd(at(1200))).toBe(300);
     expect(distanceToEnd(at(1600))).toBe(0);
-  });
-
-  it("keeps what is read in place when older messages come in above", () => {
-    expect(anchoredTop(at(40, 2000), at(40, 3200))).toBe(1240);
   });
 });

@@ -23,8 +23,3 @@ export function nextFollow(following: boolean, before: Scroll, now: Scroll): boo
   if (movedUp && !shrank) return false;
   return following;
 }
-
-/** The position that keeps what the reader sees in place when content of another height came in above. */
-export function anchoredTop(before: Scroll, now: Scroll): number {
-  return before.top + (now.height - before.height);
-}

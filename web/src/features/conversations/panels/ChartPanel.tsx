@@ -17,8 +17,10 @@ export function ChartPanel({ message, artifactId }: { message: Message; artifact
   if (artifact.type !== "chart") return <pre className="artifact-text">{artifact.content}</pre>;
   if (chart === null) return <EmptyState title={t.thread.chartBroken} hint={t.thread.chartBrokenHint} />;
   const table = chartTable(chart.option);
+  const title = titleOf(chart.option, artifact.name);
   return (
     <>
+      {title === null ? null : <p>{title}</p>}
       {broken ? (
         <EmptyState title={t.thread.chartBroken} hint={t.thread.chartBrokenHint} />
       ) : (
@@ -71,4 +73,15 @@ export function ChartPanel({ message, artifactId }: { message: Message; artifact
       ) : null}
     </>
   );
+}
+
+/** The chart's own title, unless it only repeats the heading of the panel. */
+function titleOf(option: Record<string, unknown>, name: string): string | null {
+  const title = Array.isArray(option.title) ? option.title[0] : option.title;
+  if (title === null || typeof title !== "object") return null;
+  const parts = [(title as { text?: unknown }).text, (title as { subtext?: unknown }).subtext];
+  const text = parts.filter(
+    (part): part is string => typeof part === "string" && part !== "" && part !== name,
+  );
+  return text.length === 0 ? null : text.join(" – ");
 }

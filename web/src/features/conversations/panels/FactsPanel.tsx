@@ -8,8 +8,12 @@ import { citedIds, type FactLine, factLine, groundingOf, predicateText } from ".
 
 export function FactsPanel({ message, focus }: { message: Message; focus: string | null }) {
   const grounding = groundingOf(message);
-  const facts = (grounding?.triples ?? []).map(factLine);
   const numbers = new Map([...citedIds(message)].map(([n, id]) => [id, n]));
+  // What the answer cites comes first, by its number; the rest keeps its order of relevance.
+  const place = (fact: FactLine) => numbers.get(fact.id) ?? Number.POSITIVE_INFINITY;
+  const facts = (grounding?.triples ?? [])
+    .map(factLine)
+    .sort((a, b) => Math.min(1e6, place(a)) - Math.min(1e6, place(b)));
   const competence = grounding?.competence;
   const conflicts = grounding?.contradictions ?? [];
   const gaps = grounding?.gaps ?? [];
@@ -80,7 +84,7 @@ function FactMeta({ fact }: { fact: FactLine }) {
     <div className="row small muted fact-meta">
       {fact.kind === "claim" ? <Badge>{t.knowledge.kinds.claim}</Badge> : null}
       {fact.confidence !== null && fact.confidence < 1 ? (
-        <span>
+        <span className="no-wrap">
           {t.knowledge.confidence} {Math.round(fact.confidence * 100)}%
         </span>
       ) : null}

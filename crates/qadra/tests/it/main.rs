@@ -1,0 +1,8 @@
+//! The real program: started, asked over HTTP, killed and started again.
+
+mod api;
+mod kill;
+mod nats;
+mod program;
+mod roles;
+mod up;
