@@ -9,15 +9,20 @@ const SIBLINGS: &[&str] = &[
     "qadra-epistemic",
     "qadra-llm",
     "qadra-nats",
+    "qadra-reader",
     "qadra-store",
 ];
 
+/// Without I/O and without tenants; they never depend on a crate of the product.
+const LIBS: &[&str] = &["belnap", "ud"];
+
 /// What a crate of ours may depend on among ours; `None` for a crate that the rules do not know.
 fn allowed(name: &str) -> Option<Vec<&'static str>> {
-    let with = |more: &[&'static str]| [SIBLINGS, &["qadra-types"], more].concat();
+    let with = |more: &[&'static str]| [SIBLINGS, LIBS, &["qadra-types"], more].concat();
     Some(match name {
         "qadra-types" | "xtask" | "ud" => vec![],
-        n if SIBLINGS.contains(&n) => vec!["qadra-types"],
+        "belnap" => vec!["ud"],
+        n if SIBLINGS.contains(&n) => [LIBS, &["qadra-types"]].concat(),
         "qadra-app" => with(&[]),
         // The gateway reaches the core over the bus alone; of the use cases it knows how tokens are checked.
         "qadra-gateway" => vec!["qadra-types", "qadra-api", "qadra-nats", "qadra-app"],

@@ -1,0 +1,1 @@
+//! Words that mean the same, the opposite, or the same seen from the other side.
