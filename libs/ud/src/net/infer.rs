@@ -1,9 +1,8 @@
-use wide::{i16x8, i32x4};
-
 use crate::features;
 use crate::model::{Bytes, ModelError, Output};
 
-use super::{LEAK, Shape, sigmoid, tanh};
+use super::kernel::{self, dot};
+use super::{LEAK, Shape};
 
 /// A vector is scaled so that its largest entry becomes this.
 const ACTIVATION_MAX: f32 = 2047.0;
@@ -258,28 +257,11 @@ impl Direction {
             let t = if backwards { n - 1 - step } else { step };
             self.recurrent
                 .apply_one(&state, 1.0 / ACTIVATION_MAX, &mut z);
-            for (z, x) in z.iter_mut().zip(&gates[t * 4 * h..(t + 1) * 4 * h]) {
-                *z += x;
-            }
-            let (sigmoids, squashed) = z.split_at_mut(3 * h);
-            for x in sigmoids.iter_mut() {
-                *x = sigmoid(*x);
-            }
-            for x in squashed.iter_mut() {
-                *x = tanh(*x);
-            }
-            let (i, rest) = sigmoids.split_at(h);
-            let (f, o) = rest.split_at(h);
-            for (((cell, i), f), g) in cell.iter_mut().zip(i).zip(f).zip(squashed.iter()) {
-                *cell = f * *cell + i * g;
-            }
             let offset = t * 2 * h + if backwards { h } else { 0 };
             let out = &mut out[offset..offset + h];
-            for ((out, cell), o) in out.iter_mut().zip(&cell).zip(o) {
-                *out = o * tanh(*cell);
-            }
+            kernel::lstm_step(&mut z, &gates[t * 4 * h..(t + 1) * 4 * h], &mut cell, out);
             for (state, out) in state.iter_mut().zip(out.iter()) {
-                *state = round(out * ACTIVATION_MAX);
+                *state = kernel::round(out * ACTIVATION_MAX);
             }
         }
     }
@@ -290,69 +272,26 @@ impl Affine {
         self.scales.len()
     }
 
-    /// Maps each row of `input`; `out` is replaced. Weights are the outer loop, so that they pass the cache
-    /// once per sentence.
+    /// Maps each row of `input`; `out` is replaced.
     fn apply(&self, input: &[i16], scales: &[f32], out: &mut Vec<f32>) {
         let outputs = self.outputs();
         out.clear();
         out.resize(scales.len() * outputs, 0.0);
-        let mut first = 0;
-        for block in self.weights.chunks(4 * self.cols) {
-            let rows = block.len() / self.cols;
-            let mut pairs = input.chunks_exact(2 * self.cols);
-            let mut t = 0;
-            for pair in &mut pairs {
-                let (x, y) = pair.split_at(self.cols);
-                let sums = if rows == 4 {
-                    four_dots(block, [x, y])
-                } else {
-                    few_dots(block, [x, y])
-                };
-                for sums in sums {
-                    let at = t * outputs + first;
-                    for (out, sum) in out[at..at + rows].iter_mut().zip(sums) {
-                        *out = sum as f32;
-                    }
-                    t += 1;
-                }
-            }
-            let x = pairs.remainder();
-            if !x.is_empty() {
-                let [sums] = if rows == 4 {
-                    four_dots(block, [x])
-                } else {
-                    few_dots(block, [x])
-                };
-                let at = t * outputs + first;
-                for (out, sum) in out[at..at + rows].iter_mut().zip(sums) {
-                    *out = sum as f32;
-                }
-            }
-            first += rows;
-        }
+        kernel::products(&self.weights, self.cols, input, out);
         for (out, scale) in out.chunks_exact_mut(outputs).zip(scales) {
             self.finish(*scale, out);
         }
+    }
+
+    fn apply_one(&self, x: &[i16], x_scale: f32, out: &mut [f32]) {
+        kernel::products(&self.weights, self.cols, x, out);
+        self.finish(x_scale, out);
     }
 
     fn finish(&self, x_scale: f32, out: &mut [f32]) {
         for ((out, scale), bias) in out.iter_mut().zip(&self.scales).zip(&self.bias) {
             *out = *out * (scale * x_scale) + bias;
         }
-    }
-
-    fn apply_one(&self, x: &[i16], x_scale: f32, out: &mut [f32]) {
-        for (out, block) in out.chunks_mut(4).zip(self.weights.chunks(4 * self.cols)) {
-            let [sums] = if out.len() == 4 {
-                four_dots(block, [x])
-            } else {
-                few_dots(block, [x])
-            };
-            for (out, sum) in out.iter_mut().zip(sums) {
-                *out = sum as f32;
-            }
-        }
-        self.finish(x_scale, out);
     }
 
     fn read(bytes: &mut Bytes<'_>, rows: usize, cols: usize) -> Result<Self, ModelError> {
@@ -384,7 +323,7 @@ impl Affine {
         for row in weights.chunks_exact(cols) {
             let by = 1.0 / scale(row);
             for w in row {
-                out.i16(round(w * by));
+                out.i16(kernel::round(w * by));
             }
         }
     }
@@ -419,7 +358,7 @@ pub(crate) fn write_table(out: &mut Output, cells: &[f32], dim: usize) {
     for row in cells.chunks_exact(dim) {
         let by = 1.0 / scale(row);
         for c in row {
-            out.i8(round(c * by) as i8);
+            out.i8(kernel::round(c * by) as i8);
         }
     }
 }
@@ -443,85 +382,13 @@ fn activate(rows: &mut [f32], width: usize) {
 fn quantise(rows: &[f32], width: usize, out: &mut Vec<i16>, scales: &mut Vec<f32>) {
     out.clear();
     scales.clear();
-    for row in rows.chunks_exact(width) {
-        let scale = largest(row).max(1e-12) / ACTIVATION_MAX;
-        let by = 1.0 / scale;
-        out.extend(row.iter().map(|x| round(x * by)));
-        scales.push(scale);
+    out.resize(rows.len(), 0);
+    for (row, out) in rows.chunks_exact(width).zip(out.chunks_exact_mut(width)) {
+        scales.push(kernel::quantise(row, ACTIVATION_MAX, out));
     }
 }
 
 fn largest(row: &[f32]) -> f32 {
     row.iter()
         .fold(0.0, |m: f32, x| if x.abs() > m { x.abs() } else { m })
-}
-
-/// To the nearest integer; the argument is below 2²² in size.
-#[inline(always)]
-fn round(x: f32) -> i16 {
-    (x + if x < 0.0 { -0.5 } else { 0.5 }) as i32 as i16
-}
-
-/// Products of the four rows, which lie one after the other in `rows`, with each of `xs`.
-#[inline(always)]
-fn four_dots<const N: usize>(rows: &[i16], xs: [&[i16]; N]) -> [[i32; 4]; N] {
-    let cols = rows.len() / 4;
-    let chunks = cols / 8;
-    let lanes = |row: usize| rows[row * cols..(row + 1) * cols].as_chunks::<8>().0[..chunks].iter();
-    let mut xs_lanes = xs.map(|x| x[..cols].as_chunks::<8>().0[..chunks].iter());
-    let mut sums = [[i32x4::ZERO; 4]; N];
-    for (((a, b), c), d) in lanes(0).zip(lanes(1)).zip(lanes(2)).zip(lanes(3)) {
-        let w = [a, b, c, d].map(|w| i16x8::new(*w));
-        for (sums, x) in sums.iter_mut().zip(&mut xs_lanes) {
-            let Some(x) = x.next() else { continue };
-            let x = i16x8::new(*x);
-            for (sum, w) in sums.iter_mut().zip(w) {
-                *sum += w.dot(x);
-            }
-        }
-    }
-    let mut totals = sums.map(|sums| sums.map(|sum| sum.reduce_add()));
-    if chunks * 8 < cols {
-        for (totals, x) in totals.iter_mut().zip(xs) {
-            for (row, total) in totals.iter_mut().enumerate() {
-                let w = &rows[row * cols + chunks * 8..(row + 1) * cols];
-                *total += integer_dot(w, &x[chunks * 8..]);
-            }
-        }
-    }
-    totals
-}
-
-/// The same for fewer rows than four.
-fn few_dots<const N: usize>(rows: &[i16], xs: [&[i16]; N]) -> [[i32; 4]; N] {
-    xs.map(|x| {
-        let mut sums = [0; 4];
-        for (sum, row) in sums.iter_mut().zip(rows.chunks_exact(x.len())) {
-            *sum = integer_dot(row, x);
-        }
-        sums
-    })
-}
-
-fn integer_dot(a: &[i16], b: &[i16]) -> i32 {
-    let products = a.iter().zip(b).map(|(&a, &b)| i32::from(a) * i32::from(b));
-    products.sum()
-}
-
-/// Sums in eight lanes, so that the order of additions is fixed and vectorisable.
-fn dot(a: &[f32], b: &[f32]) -> f32 {
-    let mut lanes = [0.0f32; 8];
-    let (a8, b8) = (a.chunks_exact(8), b.chunks_exact(8));
-    let rest: f32 = a8
-        .remainder()
-        .iter()
-        .zip(b8.remainder())
-        .map(|(x, y)| x * y)
-        .sum();
-    for (x, y) in a8.zip(b8) {
-        for k in 0..8 {
-            lanes[k] += x[k] * y[k];
-        }
-    }
-    lanes.iter().sum::<f32>() + rest
 }

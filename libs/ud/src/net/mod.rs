@@ -5,6 +5,7 @@
 //! This module computes with 16-bit integers from a finished model; `train` holds the float version.
 
 mod infer;
+mod kernel;
 mod math;
 
 pub(crate) use infer::{Network, Scratch, write_affine, write_table};
@@ -35,10 +36,10 @@ impl Shape {
 
     /// Width of what layer `i` reads.
     pub(crate) fn layer_input(&self, i: usize) -> usize {
-        if i == 0 {
-            self.input()
-        } else {
-            2 * self.hidden
+        match i {
+            0 => self.input(),
+            1 => 2 * self.hidden,
+            _ => 2 * self.hidden,
         }
     }
 }
