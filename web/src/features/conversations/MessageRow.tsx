@@ -9,17 +9,20 @@ import {
   ThumbsDown,
   ThumbsUp,
 } from "lucide-react";
-import { memo, useState } from "react";
-import type { Message } from "../../api/types";
+import { memo, useMemo, useState } from "react";
+import type { Message, Verdict } from "../../api/types";
 import { copyText } from "../../lib/clipboard";
 import { t } from "../../lib/strings";
 import { IconButton } from "../../ui/Button";
 import { Avatar, Time } from "../../ui/bits";
 import { Markdown } from "../../ui/markdown/Markdown";
+import type { Mark } from "../../ui/markdown/marks";
 import { AnswerCards } from "./AnswerCards";
 import { EditBox } from "./EditBox";
 import { citedIds, counts, groundingOf } from "./grounding";
 import type { LiveTurn } from "./model/turn";
+import { useMarksHidden, VerdictLegend } from "./VerdictLegend";
+import { belnapOf, marksOf, verdictLine } from "./verdicts";
 
 export interface MessageActions {
   edit: (message: Message, content: string) => void;
@@ -99,6 +102,13 @@ export const AnswerRow = memo(function AnswerRow({
 }: RowProps) {
   const cited = citedIds(message);
   const known = new Set(cited.keys());
+  const belnap = belnapOf(message);
+  const [only, setOnly] = useState<Verdict | null>(null);
+  const hidden = useMarksHidden();
+  const marks = useMemo(
+    () => (belnap === null || hidden ? [] : marksOf(message.content, belnap.claims, only)),
+    [belnap, hidden, message.content, only],
+  );
   const open = (panel: string, values: Record<string, string> = {}) =>
     actions.openPanel(panel, { m: message.id, pos: String(message.position), ...values });
   const stopped = message.finish_reason === "cancelled";
@@ -121,6 +131,12 @@ export const AnswerRow = memo(function AnswerRow({
           text={message.content}
           known={known}
           onCite={(n) => open("facts", { f: cited.get(n) ?? "" })}
+          marks={marks}
+          markLabel={(mark) => {
+            const claim = belnap?.claims[Number(mark.id)];
+            return claim === undefined ? "" : verdictLine(claim);
+          }}
+          onMark={(id) => open("claim", { c: id })}
         />
         {stopped ? <p className="msg-note">{t.thread.stopped}</p> : null}
         {message.finish_reason === "length" ? <p className="msg-note">{t.thread.cutLength}</p> : null}
@@ -128,6 +144,7 @@ export const AnswerRow = memo(function AnswerRow({
       <div className="msg-bar">
         <Branches message={message} busy={busy || readOnly} onSelect={actions.select} />
         <GroundingChips counts={counts(groundingOf(message))} onOpen={() => open("facts")} />
+        {belnap === null ? null : <VerdictLegend belnap={belnap} only={only} onOnly={setOnly} />}
         <div className="msg-tools">
           <CopyButton text={message.content} />
           {readOnly ? null : (
@@ -173,15 +190,31 @@ const StableMarkdown = memo(
     text,
     known,
     onCite,
+    marks,
+    markLabel,
+    onMark,
   }: {
     text: string;
     known: ReadonlySet<number>;
     onCite: (n: number) => void;
+    marks: readonly Mark[];
+    markLabel: (mark: Mark) => string;
+    onMark: (id: string) => void;
   }) {
-    return <Markdown text={text} citations={known} onCite={onCite} />;
+    return (
+      <Markdown
+        text={text}
+        citations={known}
+        onCite={onCite}
+        marks={marks}
+        markLabel={markLabel}
+        onMark={onMark}
+      />
+    );
   },
   (before, now) =>
     before.text === now.text &&
+    before.marks === now.marks &&
     before.known.size === now.known.size &&
     [...now.known].every((n) => before.known.has(n)),
 );

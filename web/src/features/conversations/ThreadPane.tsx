@@ -23,7 +23,7 @@ import { agentName, useAgents } from "./useAgents";
 import { useFollow } from "./useFollow";
 import { useThread } from "./useThread";
 
-const PANEL_KEYS = ["m", "pos", "a", "f"] as const;
+const PANEL_KEYS = ["m", "pos", "a", "f", "c"] as const;
 
 export function ThreadPane({ id }: { id: string }) {
   const { store, state } = useThread(id);

@@ -44,9 +44,11 @@ export function groundingOf(message: Message): Grounding | null {
   return message.metadata.grounding ?? null;
 }
 
-/** The fact behind each citation number of an answer. */
+/** The fact or the passage behind each citation number of an answer. */
 export function citedIds(message: Message): Map<number, string> {
-  return new Map((message.metadata.citations ?? []).map((one) => [one.n, one.triple_id]));
+  return new Map(
+    (message.metadata.citations ?? []).map((one) => [one.n, one.triple_id ?? one.chunk_id ?? ""]),
+  );
 }
 
 export function counts(grounding: Grounding | null): { facts: number; gaps: number; conflicts: number } {

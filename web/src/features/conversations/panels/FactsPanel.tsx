@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "react";
 import { Link } from "react-router";
-import type { Contradiction, Gap, Message } from "../../../api/types";
+import type { AnswerPassage, Contradiction, Gap, Message } from "../../../api/types";
 import { t } from "../../../lib/strings";
 import { Badge } from "../../../ui/bits";
 import { EmptyState, sentence } from "../../../ui/states";
@@ -17,6 +17,7 @@ export function FactsPanel({ message, focus }: { message: Message; focus: string
   const competence = grounding?.competence;
   const conflicts = grounding?.contradictions ?? [];
   const gaps = grounding?.gaps ?? [];
+  const passages = message.metadata.passages ?? [];
   return (
     <>
       {competence ? (
@@ -38,6 +39,7 @@ export function FactsPanel({ message, focus }: { message: Message; focus: string
       ) : (
         <EmptyState title={t.thread.noFacts} hint={t.thread.noFactsHint} />
       )}
+      {passages.length > 0 ? <Passages items={passages} focus={focus} /> : null}
       {gaps.length > 0 ? <Gaps items={gaps} /> : null}
     </>
   );
@@ -106,6 +108,31 @@ function Conflicts({ items }: { items: Contradiction[] }) {
               <div className="small muted">{t.thread.versus}</div>
               <FactText fact={factLine(item.b)} />
               {item.reason ? <div className="small muted">{sentence(item.reason)}</div> : null}
+            </div>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Passages({ items, focus }: { items: AnswerPassage[]; focus: string | null }) {
+  return (
+    <section className="side-section">
+      <h3>{t.verdicts.passages(items.length)}</h3>
+      <p className="field-hint side-hint">{t.verdicts.passagesHint}</p>
+      <ul className="fact-list">
+        {items.map((item) => (
+          <li key={item.chunk_id} className="fact" data-focused={item.chunk_id === focus}>
+            <span className="fact-n">{item.n}</span>
+            <div className="grow">
+              <Link
+                className="passage"
+                to={`/documents/${item.document_id}?span=${item.span[0]}-${item.span[1]}`}
+              >
+                <span className="passage-text">{item.text}</span>
+                <span className="small muted truncate">{item.title ?? t.verdicts.document}</span>
+              </Link>
             </div>
           </li>
         ))}

@@ -8,6 +8,7 @@ import { Panel } from "../../../ui/Panel";
 import { EmptyState, ErrorState, SkeletonRows } from "../../../ui/states";
 import type { ThreadState } from "../model/thread";
 import { ChartPanel } from "./ChartPanel";
+import { ClaimPanel } from "./ClaimPanel";
 import { DetailsPanel } from "./DetailsPanel";
 import { FactsPanel } from "./FactsPanel";
 
@@ -36,7 +37,9 @@ export function ThreadPanel({ conversationId, state, panel, nameOf }: Props) {
       ? (message?.metadata.artifacts?.find((one) => one.id === panel.get("a"))?.name ?? t.thread.chart)
       : panel.kind === "details"
         ? t.thread.detailsTitle
-        : t.thread.factsTitle;
+        : panel.kind === "claim"
+          ? t.verdicts.claim
+          : t.thread.factsTitle;
 
   let body: React.ReactNode;
   if (message === undefined)
@@ -49,6 +52,7 @@ export function ThreadPanel({ conversationId, state, panel, nameOf }: Props) {
     );
   else if (panel.kind === "chart") body = <ChartPanel message={message} artifactId={panel.get("a")} />;
   else if (panel.kind === "details") body = <DetailsPanel message={message} name={nameOf(message)} />;
+  else if (panel.kind === "claim") body = <ClaimPanel message={message} index={Number(panel.get("c"))} />;
   else body = <FactsPanel message={message} focus={panel.get("f")} />;
 
   return (
