@@ -56,9 +56,11 @@ pub fn label(verdicts: impl IntoIterator<Item = Truth>) -> Truth {
 
 impl Case {
     pub fn judge(&self, parser: &ud::Parser) -> Prediction {
-        let claims = crate::extract::extract(parser, &self.text);
-        let judgements = match &self.evidence {
-            Some(evidence) => crate::evidence::Evidence::new(parser, evidence).judge(&self.text, &claims),
+        let judged = match &self.evidence {
+            Some(evidence) => {
+                let evidence = crate::evidence::Evidence::new(parser, evidence);
+                crate::evidence::verify_against(parser, &self.text, &evidence)
+            }
             None => {
                 let facts = self.context.iter().map(|s| crate::graph::Fact {
                     subject: s.subject.clone(),
@@ -72,15 +74,15 @@ impl Case {
                     functional: self.functional.clone(),
                     ..Default::default()
                 };
-                crate::graph::Graph::new(facts.collect(), rules).judge(&self.text, &claims)
+                let graph = crate::graph::Graph::new(facts.collect(), rules);
+                crate::graph::verify(parser, &self.text, &graph)
             }
         };
         Prediction {
             id: self.id.clone(),
-            label: label(judgements.iter().map(|j| j.verdict)),
-            claims: claims
+            label: label(judged.iter().map(|(_, j)| j.verdict)),
+            claims: judged
                 .into_iter()
-                .zip(judgements)
                 .map(|(claim, judgement)| Judged { claim, judgement })
                 .collect(),
         }

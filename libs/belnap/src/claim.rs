@@ -1,5 +1,6 @@
 //! What a text claims, and the verdict on it.
 
+use std::fmt;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
@@ -83,8 +84,12 @@ pub struct Predicate {
     pub words: Vec<String>,
     /// Preposition that ties the object, if any.
     pub preposition: Option<String>,
-    /// The grammatical subject is the patient.
+    /// The sentence has the verb in the passive.
     pub passive: bool,
+    /// Subject and object have changed places to put the doer first: "Y was founded by X" is (X, found, Y). In a
+    /// passive that is not inverted, the claim's subject is the patient.
+    #[serde(default)]
+    pub inverted: bool,
     pub copular: bool,
 }
 
@@ -104,6 +109,10 @@ pub struct Claim {
     pub span: Range<usize>,
     /// 0-based number of the sentence.
     pub sentence: usize,
+    /// 1-based token number of the word that heads the clause. One clause may make several claims, each with
+    /// another of its complements as the object and the rest as arguments.
+    #[serde(default)]
+    pub clause: usize,
     pub subject: Term,
     pub predicate: Predicate,
     pub object: Option<Term>,
@@ -129,4 +138,51 @@ pub struct Judgement {
     pub confidence: f32,
     /// In plain English, for a person: why it is contradicted, contested or not grounded.
     pub reason: Option<String>,
+}
+
+impl Term {
+    /// What the term stands for: its antecedent if it has one.
+    pub fn referent(&self) -> &Term {
+        self.antecedent.as_deref().unwrap_or(self)
+    }
+}
+
+impl Predicate {
+    /// The claim's subject is what the verb happens to, not who does it.
+    pub fn patient_subject(&self) -> bool {
+        self.passive && !self.inverted
+    }
+}
+
+/// `(Tim Cook; be CEO of; Apple)`, with polarity, modality and arguments where they are not the usual ones.
+impl fmt::Display for Claim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let term = |f: &mut fmt::Formatter<'_>, term: &Term| match &term.antecedent {
+            Some(a) => write!(f, "{} = {}", term.text, a.text),
+            None => write!(f, "{}", term.text),
+        };
+        write!(f, "(")?;
+        term(f, &self.subject)?;
+        write!(f, "; {}", self.predicate.words.join(" "))?;
+        if let Some(object) = &self.object {
+            write!(f, "; ")?;
+            term(f, object)?;
+        }
+        write!(f, ")")?;
+        if self.polarity == Polarity::Negative {
+            write!(f, " not")?;
+        }
+        match self.modality {
+            Modality::Asserted => {}
+            Modality::Hedged => write!(f, " hedged")?,
+            Modality::Conditional => write!(f, " conditional")?,
+            Modality::Reported => write!(f, " reported")?,
+            Modality::Question => write!(f, " question")?,
+        }
+        for argument in &self.arguments {
+            write!(f, " | {}: ", argument.role)?;
+            term(f, &argument.term)?;
+        }
+        Ok(())
+    }
 }

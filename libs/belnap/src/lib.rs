@@ -11,6 +11,7 @@ mod evidence;
 mod extract;
 mod graph;
 mod lexicon;
+mod report;
 mod truth;
 mod value;
 
@@ -18,8 +19,9 @@ pub use cases::{Case, Prediction};
 pub use claim::{
     Argument, Claim, ClauseKind, Judgement, Modality, Polarity, Predicate, Term, TermKind,
 };
-pub use evidence::Evidence;
+pub use evidence::{Evidence, verify_against};
 pub use extract::{extract, extract_from};
-pub use graph::{Fact, Graph, Rules};
+pub use graph::{Fact, Graph, Rules, verify};
+pub use report::{Counts, Report, ReportedClaim, Verdict};
 pub use truth::Truth;
-pub use value::{Bound, PartialDate, Quantity, Value};
+pub use value::{Bound, PartialDate, Quantity, Relation, Value};

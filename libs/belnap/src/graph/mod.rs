@@ -1,8 +1,25 @@
 //! The polarity-tagged graph of statements, and what it says about a claim.
 
+mod judge;
+mod label;
+mod link;
+mod meaning;
+mod mention;
+mod number;
+mod reading;
+mod relation;
+#[cfg(test)]
+mod tests;
+mod verdict;
+
 use std::collections::{HashMap, HashSet};
 
-use crate::claim::{Claim, Judgement, Polarity};
+use label::Label;
+use meaning::Meaning;
+
+use crate::claim::Polarity;
+
+pub use verdict::verify;
 
 /// A statement of the graph. `aliases` are other names of its subject and object.
 #[derive(Debug, Clone, Default)]
@@ -26,22 +43,94 @@ pub struct Rules {
     pub exclusive: Vec<(String, String)>,
 }
 
+/// Statements, with their names and predicates analysed once.
 #[derive(Debug, Clone, Default)]
 pub struct Graph {
-    #[expect(dead_code, reason = "skeleton")]
     facts: Vec<Fact>,
-    #[expect(dead_code, reason = "skeleton")]
     rules: Rules,
+    labels: Vec<Label>,
+    meanings: Vec<Meaning>,
+    keys: Vec<Keys>,
+}
+
+/// What a fact is made of, by number.
+#[derive(Debug, Clone)]
+struct Keys {
+    /// Labels of the subject: its name and its aliases.
+    subjects: Vec<usize>,
+    objects: Vec<usize>,
+    meaning: usize,
+    /// Meaning of the predicate that says the same from the other end.
+    inverse: Option<usize>,
+    /// Meanings of predicates that cannot hold beside this one.
+    exclusive: Vec<usize>,
 }
 
 impl Graph {
     pub fn new(facts: Vec<Fact>, rules: Rules) -> Self {
-        Graph { facts, rules }
-    }
-
-    /// One judgement for each claim. All claims of the text come together, because a pronoun's or a list's
-    /// meaning may hang on its neighbours.
-    pub fn judge(&self, _text: &str, claims: &[Claim]) -> Vec<Judgement> {
-        vec![Judgement::default(); claims.len()]
+        let mut graph = Graph::default();
+        let mut names: HashMap<String, usize> = HashMap::new();
+        let mut predicates: HashMap<String, usize> = HashMap::new();
+        let mut keys = Vec::with_capacity(facts.len());
+        for fact in &facts {
+            let mut number = |name: &String| {
+                *names.entry(name.clone()).or_insert_with(|| {
+                    graph.labels.push(Label::new(name));
+                    graph.labels.len() - 1
+                })
+            };
+            let subjects = std::iter::once(&fact.subject)
+                .chain(&fact.subject_aliases)
+                .map(&mut number)
+                .collect();
+            let objects = std::iter::once(&fact.object)
+                .chain(&fact.object_aliases)
+                .map(&mut number)
+                .collect();
+            let mut meaning_of = |name: &str| match predicates.get(name) {
+                Some(&known) => known,
+                None => {
+                    let mut meaning = Meaning::new(name);
+                    meaning.symmetric |= rules.symmetric.contains(name);
+                    graph.meanings.push(meaning);
+                    predicates.insert(name.to_string(), graph.meanings.len() - 1);
+                    graph.meanings.len() - 1
+                }
+            };
+            let predicate = fact.predicate.as_str();
+            let backward = rules
+                .inverse
+                .iter()
+                .find(|(_, b)| *b == predicate)
+                .map(|(a, _)| a);
+            let excluded = rules.exclusive.iter().filter_map(|(a, b)| match predicate {
+                p if p == a => Some(b),
+                p if p == b => Some(a),
+                _ => None,
+            });
+            keys.push(Keys {
+                subjects,
+                objects,
+                meaning: meaning_of(predicate),
+                inverse: rules
+                    .inverse
+                    .get(predicate)
+                    .or(backward)
+                    .map(|p| meaning_of(p)),
+                exclusive: excluded.map(|p| meaning_of(p)).collect(),
+            });
+        }
+        for (id, core) in graph
+            .meanings
+            .iter_mut()
+            .flat_map(|m| &mut m.cores)
+            .enumerate()
+        {
+            core.id = id;
+        }
+        graph.keys = keys;
+        graph.facts = facts;
+        graph.rules = rules;
+        graph
     }
 }
