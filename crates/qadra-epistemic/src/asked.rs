@@ -40,7 +40,7 @@ pub(crate) struct Asked<'a> {
 
 /// Which end of an action the one mentioned node is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Role {
+pub(crate) enum Role {
     Agent,
     Patient,
 }
@@ -142,6 +142,26 @@ impl<'a> Asked<'a> {
     /// Whether the question is about what one node does to the other.
     pub(crate) fn names_pair(&self) -> bool {
         self.pair.is_some()
+    }
+
+    /// Whether the question asks how two or more nodes hang together ("How is A related to B?", "A and B?").
+    pub(crate) fn asks_for_connection(&self, question: &Question) -> bool {
+        self.has_several()
+            && (self.has_word(RELATION_WORDS)
+                || (self.concepts.is_empty()
+                    && !self.lists_mentions(question)
+                    && self.content().next().is_none()))
+    }
+
+    /// Whether what is asked lies between two or more nodes rather than around each of them.
+    pub(crate) fn connects(&self, question: &Question) -> bool {
+        self.has_several() && (self.names_pair() || self.asks_for_connection(question))
+    }
+
+    fn has_several(&self) -> bool {
+        self.mentions
+            .first()
+            .is_some_and(|first| self.mentions.iter().any(|other| other.start != first.start))
     }
 
     /// Whether the mentions are a list ("Apple and Microsoft"), each asked about on its own.
@@ -276,7 +296,7 @@ pub(crate) fn stems_of<'w>(words: impl Iterator<Item = &'w Word>) -> Vec<String>
 }
 
 /// The subject's role in a row's sentence; rows that describe rather than act have none.
-fn voice_of(concept: &'static Concept) -> Option<Role> {
+pub(crate) fn voice_of(concept: &'static Concept) -> Option<Role> {
     match concept.noun {
         "acquisitions" | "subsidiaries" | "customers" | "products" | "investments" => {
             Some(Role::Agent)
@@ -426,6 +446,32 @@ fn form_of(words: &[Word]) -> Form {
     }
 }
 
+/// Words that ask for what lies between two nodes.
+const RELATION_WORDS: &[&str] = &[
+    "relate",
+    "related",
+    "relates",
+    "relation",
+    "relations",
+    "relationship",
+    "relationships",
+    "connect",
+    "connected",
+    "connects",
+    "connection",
+    "connections",
+    "link",
+    "linked",
+    "links",
+    "tie",
+    "ties",
+    "tied",
+    "between",
+    "common",
+    "path",
+    "chain",
+];
+
 /// A long text's first and last words are where it asks.
 const EDGE: usize = 40;
 
@@ -442,7 +488,7 @@ const ORDERS: &[&str] = &[
 ];
 
 /// Stems of verbs whose two ends must not be confused.
-const ACTIONS: &[&str] = &[
+pub(crate) const ACTIONS: &[&str] = &[
     "acquir",
     "buy",
     "purchas",

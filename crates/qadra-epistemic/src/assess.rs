@@ -1,6 +1,6 @@
 //! From a question and the facts around it to what is known, contested and missing.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
@@ -9,6 +9,8 @@ use uuid::Uuid;
 use crate::asked::{Asked, Form, is_value};
 use crate::contradiction::{Contradiction, PredicateFacts, contradictions};
 use crate::coverage::Coverage;
+use crate::curvature::Measure;
+use crate::local::{Between, LocalGraph};
 use crate::question::{Found, Match, Mention, Question};
 use crate::text::{stem, words};
 use crate::triple::{Kind, Triple, short_float};
@@ -41,6 +43,25 @@ pub struct RankedTriple {
 pub struct Gap {
     pub text: String,
     pub reason: String,
+    #[serde(default)]
+    pub kind: GapKind,
+}
+
+/// What kind of thing is missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GapKind {
+    /// A phrase of the question that no name, label or answering predicate explains.
+    #[default]
+    Unlinked,
+    /// A known node without a statement for what is asked of it.
+    Missing,
+    /// A known node without a predicate that most nodes of its kind have.
+    Expected,
+    /// Two known nodes that the question connects and the statements do not.
+    Unconnected,
+    /// A known node without any statement.
+    Empty,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -54,13 +75,20 @@ pub enum Competence {
     OutOfScope,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Options {
     pub max_triples: usize,
     pub max_contradictions: usize,
     pub max_gaps: usize,
     /// Today, to tell what holds from what held; without it a statement with an end counts as past.
     pub today: Option<NaiveDate>,
+    /// Which curvature of the retrieved graph adjusts the ranks, and by how much (λ; 0 turns it off).
+    pub measure: Measure,
+    pub lambda: f64,
+    /// Whether statements on a shortest chain between two nodes that the question connects count as if they named both.
+    pub chains: bool,
+    /// Kinds of nodes, where the caller knows them; nodes of one kind are compared to see what is missing.
+    pub kinds: HashMap<Uuid, String>,
 }
 
 impl Default for Options {
@@ -70,9 +98,16 @@ impl Default for Options {
             max_contradictions: 12,
             max_gaps: 8,
             today: None,
+            measure: Measure::default(),
+            lambda: DEFAULT_LAMBDA,
+            chains: true,
+            kinds: HashMap::new(),
         }
     }
 }
+
+/// How far curvature moves a score; chosen by the ablation in docs/verification.md.
+pub const DEFAULT_LAMBDA: f64 = 0.05;
 
 impl Question {
     /// Ranks the retrieved statements, finds what contradicts itself and what is missing, and decides how far the
@@ -85,24 +120,34 @@ impl Question {
         options: &Options,
     ) -> Assessment {
         let asked = Asked::read(self, &found.mentions);
+        let local = LocalGraph::of(triples, options.measure);
+        let connects = asked.connects(self);
+        let view = View {
+            between: Between::of(&asked, &local, connects && options.chains),
+            local: &local,
+            sign: if connects { -1.0 } else { 1.0 },
+        };
         let mut seen = HashSet::new();
-        let mut ranked: Vec<RankedTriple> = triples
+        let mut scored: Vec<(f64, &Triple)> = triples
             .iter()
             .filter(|triple| seen.insert(triple.id))
-            .map(|triple| RankedTriple {
-                score: rank_score(&asked, triple, options),
+            .map(|triple| {
+                let score = rank_score(&asked, triple, &view, options);
+                (score, triple)
+            })
+            .collect();
+        scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.id.cmp(&b.1.id)));
+        let ranked: Vec<RankedTriple> = scored
+            .into_iter()
+            .take(options.max_triples)
+            .map(|(score, triple)| RankedTriple {
+                score: score.clamp(0.0, 1.0) as f32,
                 triple: triple.clone(),
             })
             .collect();
-        ranked.sort_by(|a, b| {
-            b.score
-                .total_cmp(&a.score)
-                .then(a.triple.id.cmp(&b.triple.id))
-        });
-        ranked.truncate(options.max_triples);
         let kept: Vec<&Triple> = ranked.iter().map(|ranked| &ranked.triple).collect();
         let contradictions = contradictions(&kept, facts, options.max_contradictions);
-        let coverage = Coverage::measure(self, &asked, triples);
+        let coverage = Coverage::measure(self, &asked, triples, &local, &options.kinds);
         Assessment {
             competence: coverage.competence(&asked),
             gaps: coverage.gaps.into_iter().take(options.max_gaps).collect(),
@@ -114,14 +159,32 @@ impl Question {
     }
 }
 
-/// Relevance of one statement to the question. Signals of the neighbourhood's shape (curvature) are combined with
-/// this one here, and nowhere else.
-fn rank_score(asked: &Asked<'_>, triple: &Triple, options: &Options) -> f32 {
-    relevance(asked, triple, options).clamp(0.0, 1.0)
+/// The shape of the retrieved graph, as the ranking sees it.
+struct View<'l> {
+    local: &'l LocalGraph,
+    between: Between<'l>,
+    /// +1 for a question about one thing, for which cohesive statements count more; −1 for one that connects two, for
+    /// which bridges do.
+    sign: f64,
+}
+
+/// relevance · (1 + λ·s·κ'). A statement on a chain that joins what the question connects keeps its relevance: that it
+/// is on the chain says more than how narrow the chain is.
+fn rank_score(asked: &Asked<'_>, triple: &Triple, view: &View<'_>, options: &Options) -> f64 {
+    let lambda = if options.lambda.is_finite() {
+        options.lambda.clamp(0.0, 1.0)
+    } else {
+        0.0
+    };
+    let relevance = f64::from(relevance(asked, triple, view, options));
+    if view.between.holds(triple) {
+        return relevance;
+    }
+    relevance * (1.0 + lambda * view.sign * view.local.squashed(triple))
 }
 
 /// 0.40 mention + 0.35 predicate + 0.15 confidence + 0.05 kind + 0.05 currency; see docs/grounding.md.
-fn relevance(asked: &Asked<'_>, triple: &Triple, options: &Options) -> f32 {
+fn relevance(asked: &Asked<'_>, triple: &Triple, view: &View<'_>, options: &Options) -> f32 {
     let subject = asked.mentioned(triple.subject.id);
     let object = triple
         .object
@@ -129,6 +192,7 @@ fn relevance(asked: &Asked<'_>, triple: &Triple, options: &Options) -> f32 {
         .is_some_and(|id| asked.mentioned(id));
     let mention = match (subject, object) {
         (true, true) => 1.0,
+        _ if view.between.holds(triple) => 1.0,
         (true, false) => 0.8,
         (false, true) => 0.7,
         (false, false) => 0.1,

@@ -1,10 +1,14 @@
 //! What of a question the graph covers: gaps and competence.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+
+use uuid::Uuid;
 
 use crate::asked::{Asked, is_value};
-use crate::assess::{Competence, Gap, about_mentions, answering, label_stems, unique};
+use crate::assess::{Competence, Gap, GapKind, about_mentions, answering, label_stems, unique};
 use crate::lexicon::{concept_of, related};
+use crate::local::LocalGraph;
+use crate::missing::{expected_of_kind, unconnected};
 use crate::question::Question;
 use crate::text::{Word, is_generic, predicate_words, slice, stem};
 use crate::triple::Triple;
@@ -21,10 +25,18 @@ pub(crate) struct Coverage {
     grounded: bool,
     /// It speaks of "it" or "them", and nothing says who that is.
     dangling: bool,
+    /// Something asked is missing; what is merely usual for the kind of node does not count.
+    incomplete: bool,
 }
 
 impl Coverage {
-    pub(crate) fn measure(question: &Question, asked: &Asked<'_>, triples: &[Triple]) -> Self {
+    pub(crate) fn measure(
+        question: &Question,
+        asked: &Asked<'_>,
+        triples: &[Triple],
+        local: &LocalGraph,
+        kinds: &HashMap<Uuid, String>,
+    ) -> Self {
         let answers = answering(asked, triples.iter());
         let knowledge = Knowledge::of(asked, triples, &answers);
         let content: Vec<(usize, &Word)> = asked.content().collect();
@@ -46,7 +58,13 @@ impl Coverage {
         if !said_missing {
             empty_nodes(asked, triples, &mut gaps);
         }
+        if gaps.is_empty() && asked.asks_for_connection(question) {
+            unconnected(asked, triples, local, &mut gaps);
+        }
+        let incomplete = !gaps.is_empty();
+        expected_of_kind(asked, triples, kinds, &mut gaps);
         Self {
+            incomplete,
             answered: !answers.is_empty(),
             asks: !asked.concepts.is_empty() || !content.is_empty(),
             unknown: !unknown.is_empty(),
@@ -70,13 +88,13 @@ impl Coverage {
                 Competence::OutOfScope
             };
         }
-        if !self.grounded || (self.asks && !self.answered && !self.gaps.is_empty()) {
+        if !self.grounded || (self.asks && !self.answered && self.incomplete) {
             return Competence::OutOfScope;
         }
-        if self.gaps.is_empty() {
-            Competence::Competent
-        } else {
+        if self.incomplete {
             Competence::Partial
+        } else {
+            Competence::Competent
         }
     }
 }
@@ -236,6 +254,7 @@ fn no_statement(label: &str, noun: &str) -> Gap {
     Gap {
         text: format!("{label} {noun}"),
         reason: format!("\"{label}\" is known, but no statement about it says this"),
+        kind: GapKind::Missing,
     }
 }
 
@@ -294,6 +313,7 @@ fn phrase_gaps(
             gaps.push(Gap {
                 text,
                 reason: "no node, alias or predicate has this name".into(),
+                kind: GapKind::Unlinked,
             });
         }
     }
@@ -305,6 +325,7 @@ fn empty_nodes(asked: &Asked<'_>, triples: &[Triple], gaps: &mut Vec<Gap>) {
             gaps.push(Gap {
                 text: mention.label.clone(),
                 reason: "the node has no statements".into(),
+                kind: GapKind::Empty,
             });
         }
     }

@@ -10,8 +10,14 @@ mod assess;
 mod chart;
 mod contradiction;
 mod coverage;
+pub mod curvature;
+mod evaluation;
+mod fuzzy;
+mod gate;
 mod lexicon;
+mod local;
 mod message;
+mod missing;
 mod number;
 mod object;
 mod phrase;
@@ -20,9 +26,15 @@ mod text;
 mod triple;
 
 pub use answer::{Answer, Citation, compose_answer, compose_answer_in};
-pub use assess::{Assessment, Competence, Gap, Options, RankedTriple};
+pub use assess::{Assessment, Competence, Gap, GapKind, Options, RankedTriple};
 pub use chart::{ChartSpec, chart_from_facts, chart_from_facts_in};
 pub use contradiction::{Contradiction, PredicateFacts, PredicateInfo, contradictions};
+pub use evaluation::{Mean, recall_at, reciprocal_rank};
+pub use gate::{
+    AttributedEdge, Attribution, AttributionOptions, GateConfig, GroundingOracle, Method,
+    UngroundedClaim, VerificationGateResult, attribute, deletion_auc, verify_response_rule_based,
+};
+pub use local::{LocalGraph, edge_curvatures};
 pub use message::{DEFAULT_BUDGET, system_message, system_message_within};
 pub use number::Decimal;
 pub use object::{Likeness, Object, ObjectError, Parsed};

@@ -6,9 +6,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::lexicon::concepts_asked;
-use crate::text::{
-    Word, identity_key, is_generic, join_key, normalize_label, predicate_words, slice, stem, words,
-};
+use crate::text::{Word, identity_key, is_generic, join_key, normalize_label, slice, stem, words};
 
 /// A parsed question. Pure: it knows the words, not the graph.
 #[derive(Debug, Clone)]
@@ -19,18 +17,33 @@ pub struct Question {
     previous: Vec<Question>,
 }
 
-/// A name of the graph that equals one of the looked-up keys.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// A name of the graph that equals one of the looked-up keys, or is similar to it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NameHit {
     pub key: String,
     pub target: NameTarget,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum NameTarget {
-    Node { id: Uuid, label: String },
-    Predicate { id: Uuid, name: String },
+    Node {
+        id: Uuid,
+        label: String,
+    },
+    Predicate {
+        id: Uuid,
+        name: String,
+    },
+    /// A node one of whose names is similar to the key, which comes from [`Question::fuzzy_keys`].
+    Similar {
+        id: Uuid,
+        label: String,
+        /// The similar name: the label or an alias, as written.
+        name: String,
+        /// Trigram similarity of the key and the name's key, 0 to 1.
+        similarity: f32,
+    },
 }
 
 /// How a mention's text relates to the node's label.
@@ -43,6 +56,8 @@ pub enum Match {
     Inflected,
     /// Another name of the node.
     Alias,
+    /// A name that differs by a slip or two of spelling.
+    Fuzzy,
     /// Taken from an earlier question ("and its CEO?").
     Context,
 }
@@ -188,7 +203,7 @@ impl Question {
     }
 
     /// Words of the first and last lines of a long text: where people ask.
-    fn edges(&self) -> impl Iterator<Item = usize> {
+    pub(crate) fn edges(&self) -> impl Iterator<Item = usize> {
         let count = self.words.len();
         (0..count).filter(move |at| *at < EDGE || at + EDGE >= count)
     }
@@ -201,6 +216,7 @@ impl Question {
             let (map, id, name) = match &hit.target {
                 NameTarget::Node { id, label } => (&mut nodes, *id, label),
                 NameTarget::Predicate { id, name } => (&mut predicates, *id, name),
+                NameTarget::Similar { .. } => continue,
             };
             let known = map.entry(hit.key.as_str()).or_default();
             if known.len() < MAX_SENSES * 4 && !known.iter().any(|(other, _)| *other == id) {
@@ -211,6 +227,11 @@ impl Question {
             mentions: self.own_mentions(&nodes),
             predicates: Vec::new(),
         };
+        let similar = self.similar_mentions(hits, &found.mentions);
+        if !similar.is_empty() {
+            found.mentions.extend(similar);
+            found.mentions.sort_by_key(|mention| mention.start);
+        }
         self.predicates_into(&predicates, &mut found);
         let needs_nodes = found.mentions.is_empty() && self.leans_on_context();
         let needs_predicates = found.predicates.is_empty() && self.is_elliptical();
@@ -310,7 +331,8 @@ impl Question {
             Match::Exact => 0,
             Match::Alias => 1,
             Match::Inflected => 2,
-            Match::Context => 3,
+            Match::Fuzzy => 3,
+            Match::Context => 4,
         };
         rated.sort_by_key(|(matched, mention)| (rank(*matched), mention.node_id));
         let best = rated.first().map(|(matched, _)| *matched);
@@ -449,22 +471,7 @@ impl Question {
 
 /// Share of the predicate's content words that the question says, by stem.
 pub(crate) fn predicate_overlap(name: &str, stems: &[String]) -> f32 {
-    let parts = predicate_words(name);
-    let mut total = 0_f32;
-    let mut said = 0_f32;
-    for part in parts.iter().filter(|part| !crate::text::is_stop(part)) {
-        // A year or a unit word narrows a predicate; the noun or verb names it.
-        let weight = if crate::text::year(part).is_some() || is_generic(part) {
-            0.4
-        } else {
-            1.0
-        };
-        total += weight;
-        if stems.contains(&stem(part)) {
-            said += weight;
-        }
-    }
-    if total > 0.0 { said / total } else { 0.0 }
+    crate::lexicon::name(name).overlap(stems)
 }
 
 /// Which words lie inside a mention.
@@ -490,7 +497,7 @@ pub(crate) fn covered(words: &[Word], mentions: &[Mention]) -> Vec<bool> {
 }
 
 /// Characters of a possessive ending, which belongs to the sentence and not to the name.
-fn possessive_tail(surface: &str) -> usize {
+pub(crate) fn possessive_tail(surface: &str) -> usize {
     let mark = |letter: char| {
         matches!(
             letter,
@@ -505,7 +512,7 @@ fn possessive_tail(surface: &str) -> usize {
     }
 }
 
-fn key_of(run: &[Word]) -> String {
+pub(crate) fn key_of(run: &[Word]) -> String {
     let folded: Vec<&str> = run.iter().map(|word| word.folded.as_str()).collect();
     join_key(&folded)
 }
@@ -536,5 +543,5 @@ const MAX_PHRASE: usize = 6;
 const EDGE: usize = 40;
 const MAX_WORDS: usize = 20_000;
 const MAX_MENTIONS: usize = 64;
-const MAX_SENSES: usize = 3;
+pub(crate) const MAX_SENSES: usize = 3;
 const MAX_PREDICATES: usize = 64;

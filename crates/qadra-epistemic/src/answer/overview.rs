@@ -33,7 +33,7 @@ impl<'a> Composer<'a> {
     /// How nodes are connected: by a statement, or by something that they share.
     pub(super) fn connects(&self, draft: &mut Draft<'a>) -> bool {
         let linking: Vec<&Triple> = self.triples().filter(|triple| self.links(triple)).collect();
-        let shared: Vec<&Triple> = self
+        let mut shared: Vec<&Triple> = self
             .triples()
             .filter(|triple| {
                 self.asked.mentioned(triple.subject.id) && triple.object.node_id().is_some()
@@ -48,6 +48,13 @@ impl<'a> Composer<'a> {
                 })
             })
             .collect();
+        // In the order in which the question names them.
+        shared.sort_by_key(|triple| {
+            self.asked
+                .mentions
+                .iter()
+                .position(|mention| mention.node_id == triple.subject.id)
+        });
         draft.tell(&linking);
         draft.tell_shared(&shared);
         !linking.is_empty() || !shared.is_empty()

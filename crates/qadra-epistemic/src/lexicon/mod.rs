@@ -3,11 +3,14 @@
 
 mod table;
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
 use std::sync::LazyLock;
 
-use table::CONCEPTS;
+pub(crate) use table::CONCEPTS;
 
-use crate::text::{predicate_words, stem, year};
+use crate::text::{is_generic, is_stop, predicate_words, stem, year};
 
 /// One row of the table.
 pub(crate) struct Concept {
@@ -84,7 +87,11 @@ static COMPILED: LazyLock<Vec<Compiled>> = LazyLock::new(|| {
         .iter()
         .map(|concept| Compiled {
             concept,
-            names: concept.names.iter().map(|name| bare_name(name)).collect(),
+            names: concept
+                .names
+                .iter()
+                .map(|name| bare_of(&predicate_words(name)))
+                .collect(),
             asks: concept
                 .asks
                 .iter()
@@ -94,14 +101,100 @@ static COMPILED: LazyLock<Vec<Compiled>> = LazyLock::new(|| {
         .collect()
 });
 
+/// What a predicate's name says, read once.
+pub(crate) struct Name {
+    /// Words without years and without "is" or "has" before them.
+    bare: String,
+    year: Option<i32>,
+    of_values: Option<&'static Concept>,
+    of_names: Option<&'static Concept>,
+    /// Stems of the content words, and how much each narrows the predicate.
+    parts: Vec<(String, f32)>,
+}
+
+impl Name {
+    fn read(predicate: &str) -> Self {
+        let words = predicate_words(predicate);
+        let bare = bare_of(&words);
+        let row = |is_value| {
+            let rows = BY_NAME.get(&bare)?;
+            rows.iter()
+                .find(|concept| concept.accepts(is_value))
+                .copied()
+        };
+        Self {
+            year: words.iter().find_map(|word| year(word)),
+            of_values: row(true),
+            of_names: row(false),
+            parts: words
+                .iter()
+                .filter(|word| !is_stop(word))
+                .map(|word| {
+                    // A year or a unit word narrows a predicate; the noun or verb names it.
+                    let narrows = year(word).is_some() || is_generic(word);
+                    (stem(word), if narrows { 0.4 } else { 1.0 })
+                })
+                .collect(),
+            bare,
+        }
+    }
+
+    /// Share of the content words that are said, by stem.
+    pub(crate) fn overlap(&self, stems: &[String]) -> f32 {
+        let total: f32 = self.parts.iter().map(|(_, weight)| weight).sum();
+        let said: f32 = self
+            .parts
+            .iter()
+            .filter(|(part, _)| stems.contains(part))
+            .map(|(_, weight)| weight)
+            .sum();
+        if total > 0.0 { said / total } else { 0.0 }
+    }
+}
+
+/// A graph has few predicates and many statements: their names are read once per thread.
+pub(crate) fn name(predicate: &str) -> Rc<Name> {
+    thread_local! {
+        static KNOWN: RefCell<HashMap<String, Rc<Name>>> = RefCell::new(HashMap::new());
+    }
+    KNOWN.with_borrow_mut(|known| {
+        if let Some(name) = known.get(predicate) {
+            return Rc::clone(name);
+        }
+        if known.len() >= MAX_KNOWN {
+            known.clear();
+        }
+        let name = Rc::new(Name::read(predicate));
+        known.insert(predicate.to_owned(), Rc::clone(&name));
+        name
+    })
+}
+
+const MAX_KNOWN: usize = 4096;
+
 /// The row of a predicate, given whether its object is a number or date.
 pub(crate) fn concept_of(predicate: &str, is_value: bool) -> Option<&'static Concept> {
-    let bare = bare_name(predicate);
-    COMPILED
-        .iter()
-        .find(|row| row.concept.accepts(is_value) && row.names.contains(&bare))
-        .map(|row| row.concept)
+    let name = name(predicate);
+    if is_value {
+        name.of_values
+    } else {
+        name.of_names
+    }
 }
+
+/// Rows by name, in the order of the table.
+static BY_NAME: LazyLock<HashMap<String, Vec<&'static Concept>>> = LazyLock::new(|| {
+    let mut rows: HashMap<String, Vec<&'static Concept>> = HashMap::new();
+    for row in COMPILED.iter() {
+        for name in &row.names {
+            let known = rows.entry(name.clone()).or_default();
+            if !known.iter().any(|other| std::ptr::eq(*other, row.concept)) {
+                known.push(row.concept);
+            }
+        }
+    }
+    rows
+});
 
 /// Rows that a question asks for, given the stems of its words; the most specific first. A row whose matched words
 /// are part of another row's longer match is left out ("market cap" does not ask for "cap").
@@ -142,16 +235,19 @@ pub(crate) fn concepts_asked(stems: &[String]) -> Vec<AskedConcept> {
 /// Whether a predicate is one that conventionally has one object per subject at a time. A year in the name makes the
 /// statement about that year, so `revenue_2023` follows `revenue`.
 pub(crate) fn conventionally_functional(predicate: &str) -> bool {
-    let bare = bare_name(predicate);
-    COMPILED
-        .iter()
-        .any(|row| row.concept.functional && row.names.contains(&bare))
-        || FUNCTIONAL_BESIDE.contains(&bare.as_str())
+    let name = name(predicate);
+    BY_NAME
+        .get(&name.bare)
+        .is_some_and(|rows| rows.iter().any(|row| row.functional))
+        || FUNCTIONAL_BESIDE.contains(&name.bare.as_str())
 }
 
 /// Words of a predicate without years and without "is" or "has" before them.
 pub(crate) fn bare_name(predicate: &str) -> String {
-    let words = predicate_words(predicate);
+    name(predicate).bare.clone()
+}
+
+fn bare_of(words: &[String]) -> String {
     let mut kept: Vec<&str> = words
         .iter()
         .map(String::as_str)
@@ -168,9 +264,7 @@ pub(crate) fn bare_name(predicate: &str) -> String {
 
 /// The year that a predicate carries in its name.
 pub(crate) fn name_year(predicate: &str) -> Option<i32> {
-    predicate_words(predicate)
-        .iter()
-        .find_map(|word| year(word))
+    name(predicate).year
 }
 
 /// Places of `wanted` in `stems`, in order, not more than eight words apart.

@@ -22,7 +22,7 @@ const fn row(
 }
 
 #[rustfmt::skip]
-pub(super) const CONCEPTS: &[Concept] = &[
+pub(crate) static CONCEPTS: &[Concept] = &[
     row("founding year",
         &["founded in year", "founded", "founding year", "year founded", "founded in", "founded on", "foundation year", "founding date", "date founded", "established", "established in", "established year", "founded year", "inception", "year of foundation", "start year", "foundation date", "founded date"],
         &["when found", "year found", "when establish", "year establish", "when start", "when begin", "when began", "how old", "found when", "date found", "when create", "what age", "founding year", "found first", "found earlier", "found before", "first found", "oldest", "older", "youngest", "younger", "founded in", "since when exist", "origin", "founding date", "get started", "when form", "when set up"],

@@ -9,6 +9,9 @@
 
 mod lists;
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 
 use lists::{ARTICLES, GENERIC_WORDS, IRREGULAR, LEGAL_FORMS, STOP_WORDS};
@@ -337,12 +340,15 @@ pub(crate) fn year(word: &str) -> Option<i32> {
 }
 
 pub(crate) fn is_stop(plain: &str) -> bool {
-    STOP_WORDS.contains(&plain)
+    static WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| STOP_WORDS.iter().copied().collect());
+    WORDS.contains(plain)
 }
 
 /// Words that ask or address without naming anything a graph could hold.
 pub(crate) fn is_generic(plain: &str) -> bool {
-    GENERIC_WORDS.contains(&plain)
+    static WORDS: LazyLock<HashSet<&str>> =
+        LazyLock::new(|| GENERIC_WORDS.iter().copied().collect());
+    WORDS.contains(plain)
 }
 
 /// The part of a text between two code points.
