@@ -27,7 +27,10 @@ fn allowed(name: &str) -> Option<Vec<&'static str>> {
         // The gateway reaches the core over the bus alone; of the use cases it knows how tokens are checked.
         "qadra-gateway" => vec!["qadra-types", "qadra-api", "qadra-nats", "qadra-app"],
         "qadra" => with(&["qadra-app", "qadra-gateway"]),
-        "qadra-testkit" | "qadra-bench" => with(&["qadra-testkit"]),
+        "qadra-evals" => [LIBS, &["qadra-epistemic"]].concat(),
+        "qadra-testkit" => with(&["qadra-testkit"]),
+        // Grounding is measured through the use case, on a bus of its own.
+        "qadra-bench" => with(&["qadra-testkit", "qadra-app"]),
         _ => return None,
     })
 }
