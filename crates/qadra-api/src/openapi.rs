@@ -66,12 +66,16 @@ fn operation(o: &Operation) -> Value {
         json!({"name": p.name, "in": "query", "description": p.about, "schema": schema})
     }));
     let content = match (o.kind, o.reply) {
-        (Kind::Json, Some(t)) => json!({"application/json": {"schema": reference(&(t.name)())}}),
-        (Kind::Json, None) => Value::Null,
-        (Kind::TurnStream | Kind::AttachStream, _) => {
+        (Kind::Json | Kind::Upload, Some(t)) => {
+            json!({"application/json": {"schema": reference(&(t.name)())}})
+        }
+        (Kind::Json | Kind::Upload, None) => Value::Null,
+        (Kind::TurnStream | Kind::AttachStream | Kind::DocumentStream, _) => {
             json!({"text/event-stream": {"schema": {"type": "string"}}})
         }
-        (Kind::Download, _) => json!({"application/octet-stream": {"schema": {"type": "string"}}}),
+        (Kind::Download | Kind::File, _) => {
+            json!({"application/octet-stream": {"schema": {"type": "string"}}})
+        }
     };
     let mut success = json!({"description": o.summary});
     if !content.is_null() {
@@ -93,6 +97,13 @@ fn operation(o: &Operation) -> Value {
     });
     if let Some(t) = o.body {
         out["requestBody"] = json!({"required": true, "content": {"application/json": {"schema": reference(&(t.name)())}}});
+        if o.kind == Kind::Upload {
+            let text = json!({"type": "string"});
+            out["requestBody"]["content"]["multipart/form-data"] = json!({"schema": {
+                "type": "object", "required": ["file"],
+                "properties": {"file": {"type": "string", "format": "binary"}, "title": text, "source_url": text}
+            }});
+        }
     }
     if let Access::Member(role, scope) = o.access {
         out["security"] = json!([{"bearer": []}, {"apiKey": []}]);

@@ -58,6 +58,12 @@ pub enum Kind {
     AttachStream,
     /// A file.
     Download,
+    /// JSON; the request may be a file as `multipart/form-data` instead of JSON.
+    Upload,
+    /// A file of the common object store, as [`crate::FileRef`] names it.
+    File,
+    /// A document's changes as server-sent events.
+    DocumentStream,
 }
 
 /// A query parameter; `kind` says how its text is read.

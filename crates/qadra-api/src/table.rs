@@ -46,6 +46,13 @@ const fn text(name: &'static str, about: &'static str) -> Param {
         about,
     }
 }
+const fn integer(name: &'static str, about: &'static str) -> Param {
+    Param {
+        name,
+        kind: ParamKind::Integer,
+        about,
+    }
+}
 const fn flag(name: &'static str, about: &'static str) -> Param {
     Param {
         name,
@@ -558,6 +565,409 @@ pub fn operations() -> Vec<Operation> {
                 "What the graph says to a question",
             )
         },
+        // Documents
+        Operation {
+            query: vec![
+                text("status", "only documents in this state"),
+                text("q", "words in title, file name or address"),
+                LIMIT,
+                OFFSET,
+            ],
+            reply: page_of::<Document>(),
+            ..get(
+                "/api/documents",
+                "document",
+                "list",
+                "List documents, newest first",
+            )
+        },
+        Operation {
+            kind: Kind::Upload,
+            success: 201,
+            body: of::<ProposeDocument>(),
+            reply: of::<Document>(),
+            ..post(
+                "/api/documents",
+                "document",
+                "propose",
+                "Propose a document; it enters once a person approves it",
+            )
+        },
+        Operation {
+            query: vec![text("q", "words to find, as in a web search"), LIMIT],
+            reply: page_of::<DocumentHit>(),
+            ..get(
+                "/api/documents/search",
+                "document",
+                "search",
+                "Find passages of approved documents",
+            )
+        },
+        Operation {
+            reply: of::<DocumentDetail>(),
+            ..get(
+                "/api/documents/{id}",
+                "document",
+                "get",
+                "A document with its text",
+            )
+        },
+        Operation {
+            body: of::<UpdateDocument>(),
+            reply: of::<Document>(),
+            ..change(
+                "/api/documents/{id}",
+                "document",
+                "update",
+                "Change a document's title or address",
+            )
+        },
+        delete(
+            "/api/documents/{id}",
+            "document",
+            "delete",
+            "Withdraw a document and remove it",
+        ),
+        Operation {
+            query: vec![
+                integer("from", "first character, counted in code points from 0"),
+                integer("to", "one past the last; at most 100,000 after `from`"),
+            ],
+            reply: of::<DocumentText>(),
+            ..get(
+                "/api/documents/{id}/text",
+                "document",
+                "text",
+                "A part of a document's text",
+            )
+        },
+        Operation {
+            kind: Kind::File,
+            reply: of::<FileRef>(),
+            ..get(
+                "/api/documents/{id}/file",
+                "document",
+                "file",
+                "A document as it was given",
+            )
+        },
+        Operation {
+            query: vec![LIMIT, OFFSET],
+            reply: of::<DocumentPreview>(),
+            ..get(
+                "/api/documents/{id}/preview",
+                "document",
+                "preview",
+                "What approval would add, conflicts first",
+            )
+        },
+        Operation {
+            access: MANAGE,
+            success: 202,
+            body: of::<ApproveDocument>(),
+            reply: of::<Document>(),
+            ..post(
+                "/api/documents/{id}/approve",
+                "document",
+                "approve",
+                "Let a document in",
+            )
+        },
+        Operation {
+            access: MANAGE,
+            body: of::<RejectDocument>(),
+            reply: of::<Document>(),
+            ..post(
+                "/api/documents/{id}/reject",
+                "document",
+                "reject",
+                "Refuse a document",
+            )
+        },
+        Operation {
+            access: MANAGE,
+            success: 202,
+            reply: of::<Document>(),
+            ..post(
+                "/api/documents/{id}/retry",
+                "document",
+                "retry",
+                "Process a failed document again",
+            )
+        },
+        Operation {
+            access: MANAGE,
+            body: of::<WithdrawDocument>(),
+            reply: of::<Document>(),
+            ..post(
+                "/api/documents/{id}/withdraw",
+                "document",
+                "withdraw",
+                "Take back a document and what only it says",
+            )
+        },
+        Operation {
+            query: vec![LIMIT, OFFSET],
+            reply: page_of::<DocumentTriple>(),
+            ..get(
+                "/api/documents/{id}/triples",
+                "document",
+                "triples",
+                "The statements a document carries",
+            )
+        },
+        Operation {
+            query: vec![LIMIT, OFFSET],
+            reply: page_of::<DocumentChunk>(),
+            ..get(
+                "/api/documents/{id}/chunks",
+                "document",
+                "chunks",
+                "The passages of a document",
+            )
+        },
+        Operation {
+            kind: Kind::DocumentStream,
+            reply: of::<DocumentState>(),
+            ..get(
+                "/api/documents/{id}/stream",
+                "document",
+                "watch",
+                "Follow a document until its state is final",
+            )
+        },
+        Operation {
+            query: vec![LIMIT, OFFSET],
+            reply: page_of::<TripleSource>(),
+            ..get(
+                "/api/knowledge/triples/{id}/sources",
+                "knowledge",
+                "list_sources",
+                "The sentences a statement stands on",
+            )
+        },
+        Operation {
+            access: READ,
+            body: of::<VerifyText>(),
+            reply: of::<Verification>(),
+            ..post(
+                "/api/knowledge/verify",
+                "knowledge",
+                "verify",
+                "What the graph says to each claim of a text",
+            )
+        },
+        Operation {
+            body: of::<UpdateTriple>(),
+            reply: of::<Triple>(),
+            ..change(
+                "/api/knowledge/triples/{id}",
+                "knowledge",
+                "update_triple",
+                "Qualify a statement: its time, confidence, kind",
+            )
+        },
+        Operation {
+            query: vec![
+                LIMIT,
+                OFFSET,
+                text("node", "id of a node; the whole graph if absent"),
+            ],
+            reply: page_of::<TriplePair>(),
+            ..get(
+                "/api/knowledge/contradictions",
+                "knowledge",
+                "list_contradictions",
+                "List statements that contradict each other",
+            )
+        },
+        Operation {
+            query: vec![
+                Param {
+                    name: "hops",
+                    kind: ParamKind::Integer,
+                    about: "1 or 2, 1 if absent",
+                },
+                Param {
+                    name: "limit",
+                    kind: ParamKind::Integer,
+                    about: "statements, 1 to 5,000, 500 if absent",
+                },
+                text("curvature", "balanced (if absent) or augmented"),
+            ],
+            reply: of::<Graph>(),
+            ..get(
+                "/api/knowledge/nodes/{id}/graph",
+                "knowledge",
+                "node_graph",
+                "The neighbourhood of a node",
+            )
+        },
+        Operation {
+            body: of::<MergeNode>(),
+            reply: of::<Node>(),
+            ..post(
+                "/api/knowledge/nodes/{id}/merge",
+                "knowledge",
+                "merge_node",
+                "Make a node part of another",
+            )
+        },
+        Operation {
+            success: 201,
+            body: of::<SplitNode>(),
+            reply: of::<Node>(),
+            ..post(
+                "/api/knowledge/nodes/{id}/split",
+                "knowledge",
+                "split_node",
+                "Make a node of its own from some statements of a node",
+            )
+        },
+        Operation {
+            query: vec![LIMIT, OFFSET],
+            reply: page_of::<NodeEvent>(),
+            ..get(
+                "/api/knowledge/nodes/{id}/events",
+                "knowledge",
+                "list_node_events",
+                "Merges and splits of a node, newest first",
+            )
+        },
+        Operation {
+            reply: of::<Node>(),
+            ..post(
+                "/api/knowledge/nodes/{id}/events/{event_id}/undo",
+                "knowledge",
+                "undo_node_event",
+                "Undo a merge or a split",
+            )
+        },
+        Operation {
+            query: vec![
+                LIMIT,
+                OFFSET,
+                text("status", "pending (if absent), accepted or rejected"),
+            ],
+            reply: page_of::<Merge>(),
+            ..get(
+                "/api/knowledge/merges",
+                "knowledge",
+                "list_merges",
+                "List pairs of nodes that may be one, the likeliest first",
+            )
+        },
+        Operation {
+            body: of::<AcceptMerge>(),
+            reply: of::<Node>(),
+            ..post(
+                "/api/knowledge/merges/{id}/accept",
+                "knowledge",
+                "accept_merge",
+                "They are one: merge them",
+            )
+        },
+        Operation {
+            reply: of::<Merge>(),
+            ..post(
+                "/api/knowledge/merges/{id}/reject",
+                "knowledge",
+                "reject_merge",
+                "They are two; not asked again",
+            )
+        },
+        Operation {
+            query: vec![LIMIT, OFFSET],
+            reply: page_of::<Ball>(),
+            ..get(
+                "/api/knowledge/balls",
+                "ball",
+                "list",
+                "List saved neighbourhoods by name",
+            )
+        },
+        Operation {
+            success: 201,
+            body: of::<CreateBall>(),
+            reply: of::<Ball>(),
+            ..post(
+                "/api/knowledge/balls",
+                "ball",
+                "create",
+                "Save the neighbourhood of some nodes",
+            )
+        },
+        Operation {
+            reply: of::<BallDetail>(),
+            ..get(
+                "/api/knowledge/balls/{id}",
+                "ball",
+                "get",
+                "A saved neighbourhood with its nodes and statements",
+            )
+        },
+        Operation {
+            body: of::<UpdateBall>(),
+            reply: of::<Ball>(),
+            ..change(
+                "/api/knowledge/balls/{id}",
+                "ball",
+                "update",
+                "Change a saved neighbourhood",
+            )
+        },
+        delete(
+            "/api/knowledge/balls/{id}",
+            "ball",
+            "delete",
+            "Delete a saved neighbourhood",
+        ),
+        Operation {
+            reply: of::<Ball>(),
+            ..post(
+                "/api/knowledge/balls/{id}/refresh",
+                "ball",
+                "refresh",
+                "Look again what a saved neighbourhood holds",
+            )
+        },
+        // Memory
+        Operation {
+            query: vec![
+                LIMIT,
+                OFFSET,
+                text("agent_id", "of this agent only"),
+                text("q", "words in key, value or note"),
+            ],
+            reply: page_of::<Memory>(),
+            ..get(
+                "/api/memory",
+                "memory",
+                "list",
+                "List what is remembered, the last changed first",
+            )
+        },
+        Operation {
+            success: 201,
+            body: of::<CreateMemory>(),
+            reply: of::<Memory>(),
+            ..post(
+                "/api/memory",
+                "memory",
+                "create",
+                "Remember something; the same key replaces",
+            )
+        },
+        Operation {
+            reply: of::<Memory>(),
+            ..get("/api/memory/{id}", "memory", "get", "Read an entry")
+        },
+        Operation {
+            body: of::<UpdateMemory>(),
+            reply: of::<Memory>(),
+            ..change("/api/memory/{id}", "memory", "update", "Change an entry")
+        },
+        delete("/api/memory/{id}", "memory", "delete", "Forget an entry"),
         // Usage
         Operation {
             access: OVERSEE,

@@ -9,12 +9,13 @@ use qadra_types::MessageRole;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::passages::{self, Numbered};
 use crate::turns::{Begun, CHART};
 
 pub(crate) const NAME: &str = "builtin";
 
-/// The provider that needs no model: it answers from the facts that ground the turn, cites them, and says so
-/// when there are none. It reads the request's `context`; what the prompt says does not change what is known.
+/// The provider that needs no model: it answers from the facts that ground the turn, cites them, quotes documents
+/// where no fact answers, and says so when there is neither. It reads the request's `context`; what the prompt says does not change what is known.
 #[derive(Debug, Default)]
 pub struct Builtin;
 
@@ -26,6 +27,7 @@ struct Context {
     previous: Vec<String>,
     assessment: Option<Assessment>,
     today: Option<chrono::NaiveDate>,
+    passages: Vec<Numbered>,
 }
 
 #[async_trait]
@@ -80,7 +82,13 @@ impl LlmProvider for Builtin {
                 })));
             }
             None => {
-                let text = compose_answer_in(&context.question, &previous, &assessment).text;
+                let answer = compose_answer_in(&context.question, &previous, &assessment);
+                // What no fact answers, a document may.
+                let quote = match answer.citations.is_empty() {
+                    true => passages::quote(&context.question, &context.passages),
+                    false => None,
+                };
+                let text = quote.unwrap_or(answer.text);
                 completion_tokens += estimate_tokens(&text);
                 events.extend(
                     text.split_inclusive(' ')
@@ -103,7 +111,7 @@ impl LlmProvider for Builtin {
 }
 
 /// The facts behind the markers of the answer that [`Builtin`] gave in this turn.
-pub(crate) fn citations(begun: &Begun, assessment: &Assessment) -> Value {
+pub(crate) fn citations(begun: &Begun, assessment: &Assessment) -> Vec<Value> {
     let questions: Vec<&str> = begun
         .history
         .iter()

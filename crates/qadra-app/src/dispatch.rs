@@ -27,6 +27,7 @@ const CONCURRENCY: usize = 20_000;
 pub struct Running {
     operations: ServeHandle,
     owner: ServeHandle,
+    documents: tokio::task::JoinHandle<()>,
     stop: CancellationToken,
     app: Arc<App>,
 }
@@ -63,7 +64,9 @@ impl App {
         .await?;
         let stop = CancellationToken::new();
         tokio::spawn(self.clone().housekeeping(stop.clone()));
+        let documents = tokio::spawn(self.clone().documents_work(stop.clone()));
         Ok(Running {
+            documents,
             operations,
             owner,
             stop,
@@ -219,6 +222,51 @@ impl App {
             ("knowledge", "list_predicates") => out(self.predicate_list(ctx, read(body)?).await),
             ("knowledge", "update_predicate") => out(self.predicate_update(ctx, read(body)?).await),
             ("knowledge", "query") => out(self.knowledge_query(ctx, read(body)?).await),
+            ("knowledge", "verify") => out(self.knowledge_verify(ctx, read(body)?).await),
+            ("knowledge", "update_triple") => out(self.triple_update(ctx, read(body)?).await),
+            ("knowledge", "list_contradictions") => {
+                out(self.contradiction_list(ctx, read(body)?).await)
+            }
+            ("knowledge", "node_graph") => out(self.node_graph(ctx, read(body)?).await),
+            ("knowledge", "merge_node") => out(self.node_merge(ctx, read(body)?).await),
+            ("knowledge", "split_node") => out(self.node_split(ctx, read(body)?).await),
+            ("knowledge", "list_node_events") => out(self.node_events(ctx, read(body)?).await),
+            ("knowledge", "undo_node_event") => out(self.node_event_undo(ctx, read(body)?).await),
+            ("knowledge", "list_merges") => out(self.merge_list(ctx, read(body)?).await),
+            ("knowledge", "accept_merge") => out(self.merge_accept(ctx, read(body)?).await),
+            ("knowledge", "reject_merge") => out(self.merge_reject(ctx, read(body)?).await),
+
+            ("ball", "list") => out(self.ball_list(ctx, read(body)?).await),
+            ("ball", "create") => out(self.ball_create(ctx, read(body)?).await),
+            ("ball", "get") => out(self.ball_get(ctx, read(body)?).await),
+            ("ball", "update") => out(self.ball_update(ctx, read(body)?).await),
+            ("ball", "delete") => out(self.ball_delete(ctx, read(body)?).await),
+            ("ball", "refresh") => out(self.ball_refresh(ctx, read(body)?).await),
+
+            ("memory", "list") => out(self.memory_list(ctx, read(body)?).await),
+            ("memory", "create") => out(self.memory_create(ctx, read(body)?).await),
+            ("memory", "get") => out(self.memory_get(ctx, read(body)?).await),
+            ("memory", "update") => out(self.memory_update(ctx, read(body)?).await),
+            ("memory", "delete") => out(self.memory_delete(ctx, read(body)?).await),
+
+            ("knowledge", "list_sources") => out(self.triple_sources(ctx, read(body)?).await),
+
+            ("document", "list") => out(self.document_list(ctx, read(body)?).await),
+            ("document", "propose") => out(self.document_propose(ctx, read(body)?).await),
+            ("document", "search") => out(self.document_search(ctx, read(body)?).await),
+            ("document", "get") => out(self.document_get(ctx, read(body)?).await),
+            ("document", "update") => out(self.document_update(ctx, read(body)?).await),
+            ("document", "delete") => out(self.document_delete(ctx, read(body)?).await),
+            ("document", "text") => out(self.document_text(ctx, read(body)?).await),
+            ("document", "file") => out(self.document_file(ctx, read(body)?).await),
+            ("document", "preview") => out(self.document_preview(ctx, read(body)?).await),
+            ("document", "approve") => out(self.document_approve(ctx, read(body)?).await),
+            ("document", "reject") => out(self.document_reject(ctx, read(body)?).await),
+            ("document", "retry") => out(self.document_retry(ctx, read(body)?).await),
+            ("document", "withdraw") => out(self.document_withdraw(ctx, read(body)?).await),
+            ("document", "triples") => out(self.document_triples(ctx, read(body)?).await),
+            ("document", "chunks") => out(self.document_chunks(ctx, read(body)?).await),
+            ("document", "watch") => out(self.document_watch(ctx, read(body)?).await),
 
             ("usage", "get") => out(self.usage_get(ctx, read(body)?).await),
             _ => Err(Fault::new(
@@ -242,6 +290,13 @@ impl Running {
         self.app.registry.cancel_all();
         let stopped = self.operations.stop(deadline).await;
         self.owner.stop(Duration::from_millis(100)).await;
+        // What it gives back is taken up by another core at once, and otherwise when its lock is found free.
+        if tokio::time::timeout(deadline, self.documents)
+            .await
+            .is_err()
+        {
+            tracing::warn!("work on documents was cut off at shutdown");
+        }
         if stopped.cut_off > 0 {
             tracing::warn!(
                 requests = stopped.cut_off,

@@ -1,15 +1,17 @@
 //! The knowledge graph: what people add to it, and what it says to a question.
 
+use std::collections::{BTreeSet, HashSet};
+
 use qadra_api as api;
 use qadra_api::{ById, Items};
 use qadra_epistemic::{
     Assessment, Kind, NameHit, NameTarget, NodeRef, Object, Options, Parsed, Polarity,
-    PredicateFacts, PredicateInfo, Question, Triple, identity_key, normalize_label, predicate_keys,
-    system_message,
+    PredicateFacts, PredicateInfo, Question, Triple, contradictions, identity_key, normalize_label,
+    predicate_keys, system_message,
 };
 use qadra_store::{
-    NameRow, NewObject, NewTriple, NodeName, NodeRow, PredicateChange, PredicateRow, StoreError,
-    TenantTx, TripleFilter, TripleRow,
+    NameRow, NewObject, NewTriple, NodeName, NodeRow, PredicateChange, PredicateRow, SimilarName,
+    StoreError, TenantTx, TripleFilter, TripleRow,
 };
 use qadra_types::{Code, Ctx, Fault};
 use serde_json::{Value, json};
@@ -17,10 +19,16 @@ use uuid::Uuid;
 
 use crate::{App, input};
 
-const MAX_LABEL: usize = 500;
+pub(crate) const MAX_LABEL: usize = 500;
 const MAX_BATCH: usize = 1_000;
-/// Statements fetched about one named node in each direction.
-const PER_NODE: i64 = 200;
+/// Statements fetched in each direction, shared by the nodes that a question names, and what each gets of them.
+const FETCHED: i64 = 200;
+const LEAST_EACH: i64 = 8;
+const MOST_EACH: i64 = 150;
+/// Named nodes between which chains are looked for.
+const MAX_CONNECTED: usize = 8;
+/// Pairs of a named node and an asked predicate that are looked up.
+const MAX_ASKED: usize = 64;
 
 impl App {
     /// One statement, or a batch (an array, or `{"triples": […]}`) that is stored whole or not at all.
@@ -328,9 +336,10 @@ impl App {
         })
     }
 
-    /// What the tenant's graph holds on a question: names in one indexed round trip, their surroundings in a
-    /// second, and (only where something was found) how their predicates behave in a third. `previous` are the
-    /// thread's earlier questions, oldest first, for what this one leaves out.
+    /// What the tenant's graph holds on a question: names in one indexed round trip, similar names in another where
+    /// words are left that nothing explains, their surroundings in a third, and (only where statements were found) how
+    /// their predicates behave in a last. `previous` are the thread's earlier questions, oldest first, for what this
+    /// one leaves out.
     pub(crate) async fn handle_query(
         &self,
         ctx: &Ctx,
@@ -339,97 +348,153 @@ impl App {
     ) -> Result<Assessment, Fault> {
         let question = Question::parse_in(text, previous);
         let mut tx = self.store.tenant(ctx).await?;
-        let hits: Vec<NameHit> = tx
-            .names_find(&question.lookup_keys())
-            .await?
-            .into_iter()
-            .map(|row| match row {
-                NameRow::Node { key, id, label, .. } => NameHit {
-                    key,
-                    target: NameTarget::Node { id, label },
-                },
-                NameRow::Predicate { key, predicate } => NameHit {
-                    key,
-                    target: NameTarget::Predicate {
-                        id: predicate.id,
-                        name: predicate.name,
-                    },
-                },
-            })
-            .collect();
+        let mut hits = name_hits(tx.names_find(&question.lookup_keys()).await?);
+        let misspelt = question.fuzzy_keys(&hits);
+        if !misspelt.is_empty() {
+            let candidates = tx.names_similar(&misspelt).await?;
+            hits.extend(candidates.into_iter().map(similar_hit));
+        }
         let found = question.mentions(&hits);
-        let (nodes, asked) = (found.node_ids(), found.predicate_ids());
+        let (nodes, mut asked) = (found.node_ids(), found.predicate_ids());
+        asked.truncate((MAX_ASKED / nodes.len().max(1)).max(1));
         let mut triples = Vec::new();
-        let mut facts = PredicateFacts::default();
         if !nodes.is_empty() || !asked.is_empty() {
-            let hops = if found.connects() { 2 } else { 1 };
+            // A text with many names tells of them; it does not ask how they hang together.
+            let connects = found.connects() && nodes.len() <= MAX_CONNECTED;
+            let hops = if connects { 2 } else { 1 };
+            let share = if nodes.is_empty() {
+                asked.len()
+            } else {
+                nodes.len()
+            };
+            let each =
+                (FETCHED / i64::try_from(share).unwrap_or(FETCHED)).clamp(LEAST_EACH, MOST_EACH);
             triples = tx
-                .triples_around(&nodes, &asked, PER_NODE, hops)
+                .triples_around(&nodes, &asked, each, hops)
                 .await?
                 .into_iter()
                 .map(triple)
-                .collect::<Vec<_>>();
-            // One statement contradicts nothing.
-            if triples.len() > 1 {
-                facts = predicate_facts(&mut tx, &triples).await?;
-            }
+                .collect();
         }
-        // Nothing was written; dropping the transaction spares the answer a round trip.
-        drop(tx);
         let options = Options {
             today: Some(chrono::Utc::now().date_naive()),
             ..Options::default()
         };
-        Ok(question.assess(&found, &triples, &facts, &options))
+        let mut assessment =
+            question.assess(&found, &triples, &PredicateFacts::default(), &options);
+        // Only statements that are shown are compared, so only their predicates are asked about; one contradicts nothing.
+        let kept: Vec<&Triple> = assessment.triples.iter().map(|t| &t.triple).collect();
+        if kept.len() > 1 {
+            let facts = facts_among(&mut tx, &kept).await?;
+            assessment.contradictions = contradictions(&kept, &facts, options.max_contradictions);
+        }
+        // Nothing was written; dropping the transaction spares the answer a round trip.
+        drop(tx);
+        Ok(assessment)
     }
 }
 
-async fn predicate_facts(tx: &mut TenantTx, triples: &[Triple]) -> Result<PredicateFacts, Fault> {
-    let mut ids: Vec<Uuid> = triples.iter().map(|t| t.predicate_id).collect();
-    ids.sort_unstable();
-    ids.dedup();
+fn similar_hit(candidate: SimilarName) -> NameHit {
+    NameHit {
+        target: NameTarget::Similar {
+            similarity: trigram_similarity(&candidate.key, &candidate.name_key),
+            id: candidate.node_id,
+            label: candidate.label,
+            name: candidate.name,
+        },
+        key: candidate.key,
+    }
+}
+
+/// Share of the groups of three letters that two keys have in common, each word with two spaces before and one behind.
+fn trigram_similarity(a: &str, b: &str) -> f32 {
+    let groups = |text: &str| -> HashSet<[char; 3]> {
+        text.split(' ')
+            .filter(|word| !word.is_empty())
+            .flat_map(|word| {
+                let letters: Vec<char> = "  ".chars().chain(word.chars()).chain([' ']).collect();
+                letters
+                    .windows(3)
+                    .filter_map(|three| three.try_into().ok())
+                    .collect::<Vec<[char; 3]>>()
+            })
+            .collect()
+    };
+    let (a, b) = (groups(a), groups(b));
+    let (common, all) = (a.intersection(&b).count(), a.union(&b).count());
+    common as f32 / all.max(1) as f32
+}
+
+pub(crate) fn name_hits(rows: Vec<NameRow>) -> Vec<NameHit> {
+    rows.into_iter()
+        .map(|row| match row {
+            NameRow::Node { key, id, label, .. } => NameHit {
+                key,
+                target: NameTarget::Node { id, label },
+            },
+            NameRow::Predicate { key, predicate } => NameHit {
+                key,
+                target: NameTarget::Predicate {
+                    id: predicate.id,
+                    name: predicate.name,
+                },
+            },
+        })
+        .collect()
+}
+
+/// How the predicates of these statements behave.
+pub(crate) async fn predicate_facts(
+    tx: &mut TenantTx,
+    triples: &[Triple],
+) -> Result<PredicateFacts, Fault> {
+    let ids: BTreeSet<Uuid> = triples.iter().map(|t| t.predicate_id).collect();
+    facts_of(tx, &ids, &ids).await
+}
+
+/// As [`predicate_facts`], for comparing the statements among themselves only: whether a predicate has one object at a
+/// time matters where a subject has two.
+async fn facts_among(tx: &mut TenantTx, triples: &[&Triple]) -> Result<PredicateFacts, Fault> {
+    let ids: BTreeSet<Uuid> = triples.iter().map(|t| t.predicate_id).collect();
+    let mut seen = HashSet::new();
+    let doubled: BTreeSet<Uuid> = triples
+        .iter()
+        .filter(|t| {
+            t.polarity == Polarity::Positive && !seen.insert((t.subject.id, t.predicate_id))
+        })
+        .map(|t| t.predicate_id)
+        .collect();
+    facts_of(tx, &ids, &doubled).await
+}
+
+async fn facts_of(
+    tx: &mut TenantTx,
+    ids: &BTreeSet<Uuid>,
+    counted: &BTreeSet<Uuid>,
+) -> Result<PredicateFacts, Fault> {
     if ids.is_empty() {
         return Ok(PredicateFacts::default());
     }
-    let stats = tx.predicate_stats(&ids).await?;
-    let mut names: std::collections::HashMap<Uuid, String> = stats
-        .iter()
-        .map(|(p, _, _)| (p.id, p.name.clone()))
-        .collect();
-    let others: Vec<Uuid> = stats
-        .iter()
-        .flat_map(|(p, _, _)| [p.inverse_of, p.exclusive_with])
-        .flatten()
-        .filter(|id| !names.contains_key(id))
-        .collect();
-    if !others.is_empty() {
-        names.extend(
-            tx.predicate_stats(&others)
-                .await?
-                .into_iter()
-                .map(|(p, _, _)| (p.id, p.name)),
-        );
-    }
-    let name = |id: Option<Uuid>| id.and_then(|id| names.get(&id).cloned());
+    let list = |set: &BTreeSet<Uuid>| set.iter().copied().collect::<Vec<_>>();
+    let uses = tx.predicate_uses(&list(ids), &list(counted)).await?;
     Ok(PredicateFacts(
-        stats
-            .iter()
-            .map(|(p, subjects, single)| {
+        uses.into_iter()
+            .map(|u| {
                 let info = PredicateInfo {
-                    functional: p.functional,
-                    symmetric: p.symmetric,
-                    inverse_of: name(p.inverse_of),
-                    exclusive_with: name(p.exclusive_with).into_iter().collect(),
-                    subjects: u64::try_from(*subjects).unwrap_or(0),
-                    single_object_subjects: u64::try_from(*single).unwrap_or(0),
+                    functional: u.predicate.functional,
+                    symmetric: u.predicate.symmetric,
+                    inverse_of: u.inverse,
+                    exclusive_with: u.exclusive.into_iter().collect(),
+                    subjects: u64::try_from(u.subjects).unwrap_or(0),
+                    single_object_subjects: u64::try_from(u.single).unwrap_or(0),
                 };
-                (p.name.clone(), info)
+                (u.predicate.name, info)
             })
             .collect(),
     ))
 }
 
-fn node_name(field: &str, label: &str) -> Result<NodeName, Fault> {
+pub(crate) fn node_name(field: &str, label: &str) -> Result<NodeName, Fault> {
     let label = input::text(field, label, MAX_LABEL)?;
     Ok(NodeName {
         identity: identity_key(&label),
@@ -493,7 +558,7 @@ pub(crate) fn new_triple(r: api::CreateTriple) -> Result<NewTriple, Fault> {
     })
 }
 
-fn triple(row: TripleRow) -> Triple {
+pub(crate) fn triple(row: TripleRow) -> Triple {
     let object = match (row.object_node_id, row.object) {
         (Some(id), _) => Object::Node {
             id,
@@ -531,7 +596,7 @@ fn triple(row: TripleRow) -> Triple {
     }
 }
 
-fn api_triple(row: TripleRow) -> api::Triple {
+pub(crate) fn api_triple(row: TripleRow) -> api::Triple {
     let (retracted_at, created_at) = (row.retracted_at, row.created_at);
     let t = triple(row);
     let object = json!(t.object);
@@ -572,7 +637,7 @@ fn api_triple(row: TripleRow) -> api::Triple {
     }
 }
 
-fn api_node(n: NodeRow) -> api::Node {
+pub(crate) fn api_node(n: NodeRow) -> api::Node {
     api::Node {
         id: n.id,
         label: n.label,
@@ -594,5 +659,27 @@ fn api_predicate(p: PredicateRow) -> api::Predicate {
         symmetric: p.symmetric,
         inverse_of: p.inverse_of,
         exclusive_with: p.exclusive_with,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn similarity_is_that_of_trigrams() {
+        // As PostgreSQL's pg_trgm has it.
+        for (a, b, expected) in [
+            ("word", "two words", 0.363_636_4),
+            ("nividia", "nvidia", 0.5),
+            ("apple", "apple", 1.0),
+            ("abc", "xyz", 0.0),
+            ("", "", 0.0),
+        ] {
+            assert!(
+                (trigram_similarity(a, b) - expected).abs() < 1e-6,
+                "{a} {b}"
+            );
+        }
     }
 }

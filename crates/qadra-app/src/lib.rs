@@ -5,18 +5,27 @@
 
 mod accounts;
 mod agents;
+mod balls;
 mod builtin;
 mod conversations;
 mod demo;
 mod dispatch;
+mod documents;
 mod export;
+mod graph;
 mod input;
 mod knowledge;
+mod memory;
+mod merges;
 mod messages;
+mod parser;
+mod passages;
 mod recovery;
 mod settings;
+mod tools;
 mod turns;
 mod usage;
+mod verify;
 
 pub use accounts::tokens::{Claims, TokenKey};
 pub use builtin::Builtin;
@@ -24,7 +33,7 @@ pub use demo::DEMO_EMAIL;
 pub use dispatch::{ORIGIN, Running};
 pub use settings::Settings;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use qadra_llm::LlmProvider;
 use qadra_nats::Bus;
@@ -48,6 +57,8 @@ pub struct App {
     /// This process as the owner of turns; see [`Presence`].
     pub(crate) owner_id: Uuid,
     pub(crate) owner_lock: i64,
+    pub(crate) documents: documents::queue::Work,
+    pub(crate) embedder: OnceLock<documents::search::Embedder>,
 }
 
 impl App {
@@ -70,6 +81,8 @@ impl App {
             registry: Registry::default(),
             owner_id: presence.owner_id,
             owner_lock: presence.owner_lock,
+            documents: documents::queue::Work::default(),
+            embedder: OnceLock::new(),
         })
     }
 }

@@ -33,7 +33,8 @@ impl App {
         }
     }
 
-    /// Keeps house until stopped: orphaned turns every ten seconds, expired refresh tokens every hour.
+    /// Keeps house until stopped: orphaned turns every ten seconds, expired memories every five minutes,
+    /// expired refresh tokens every hour.
     pub async fn housekeeping(self: Arc<Self>, stop: CancellationToken) {
         let mut round = 0u64;
         loop {
@@ -42,6 +43,11 @@ impl App {
                 && let Err(e) = self.sweep_tokens().await
             {
                 tracing::warn!(error = %e, "expired refresh tokens could not be swept");
+            }
+            if round.is_multiple_of(30)
+                && let Err(e) = self.sweep_memories().await
+            {
+                tracing::warn!(error = %e, "expired memories could not be swept");
             }
             round += 1;
             tokio::select! {

@@ -18,6 +18,12 @@ pub struct Settings {
     /// How long an ended turn's stream stays in memory for readers that come back; afterwards it is read
     /// from the database.
     pub stream_retention: Duration,
+    /// Where documents are read; servers do it in a process of its own.
+    pub reader: qadra_reader::worker::Reader,
+    /// Documents that one process works on at once.
+    pub document_workers: usize,
+    /// Passages of one document that a model is asked to read for statements; 0 leaves it to the rules.
+    pub document_model_chunks: usize,
 }
 
 impl Default for Settings {
@@ -30,6 +36,9 @@ impl Default for Settings {
             tool_calls: 8,
             turn_timeout: Duration::from_secs(240),
             stream_retention: Duration::from_secs(60),
+            reader: qadra_reader::worker::Reader::InProcess,
+            document_workers: 2,
+            document_model_chunks: 0,
         }
     }
 }

@@ -6,6 +6,7 @@
 mod api;
 mod client;
 mod disk;
+mod knowledge;
 mod machine;
 mod memory;
 mod model;
@@ -62,7 +63,10 @@ enum Serve {
     #[command(hide = true)]
     Model,
     #[command(hide = true)]
-    Sse { bytes: usize },
+    Sse {
+        bytes: usize,
+    },
+    Knowledge(knowledge::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -88,6 +92,7 @@ fn run(cli: Cli) -> Result<()> {
     let done = match cli.serve {
         Some(Serve::Model) => runtime.block_on(model::serve()),
         Some(Serve::Sse { bytes }) => runtime.block_on(reference::serve(bytes)),
+        Some(Serve::Knowledge(arguments)) => runtime.block_on(knowledge::run(arguments)),
         None => runtime.block_on(bench(cli)),
     };
     // A read of standard input that will not end must not keep the process.

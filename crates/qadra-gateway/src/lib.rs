@@ -7,10 +7,12 @@
 mod assets;
 mod auth;
 mod call;
+mod follow;
 mod metrics;
 mod problem;
 mod routes;
 mod sse;
+mod upload;
 
 pub use sse::StreamTimes;
 

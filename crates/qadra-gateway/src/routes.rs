@@ -20,7 +20,7 @@ use crate::auth::Caller;
 use crate::call::Target;
 use crate::metrics::{OperationLabels, RequestLabels};
 use crate::problem::{Problem, bus_fault};
-use crate::{assets, sse};
+use crate::{assets, follow, sse, upload};
 
 /// Bytes of a request body: a message of 100,000 characters, each escaped as a surrogate pair, fits twice.
 const MAX_BODY: usize = 4 * 1024 * 1024;
@@ -137,9 +137,12 @@ async fn answer(
         _ => None,
     };
     let query = read_query(request.uri().query(), &operation.query)?;
-    let mut body = match operation.body {
-        Some(_) => read_body(request).await?,
-        None => json!({}),
+    let mut body = match (operation.body, &caller) {
+        (Some(_), Some(caller)) if operation.kind == Kind::Upload => {
+            upload::proposal(gw, caller.tenant_id, request).await?
+        }
+        (Some(_), _) => read_body(request).await?,
+        (None, _) => json!({}),
     };
     match &mut body {
         Value::Object(o) => {
@@ -163,7 +166,10 @@ async fn answer(
     match operation.kind {
         Kind::TurnStream => sse::turn(asker, operation, body).await,
         Kind::AttachStream => sse::attach(asker, body, resume_after.unwrap_or(0)).await,
-        Kind::Json | Kind::Download => json_answer(asker, operation, body).await,
+        Kind::DocumentStream => follow::follow(asker, operation, body).await,
+        Kind::Json | Kind::Download | Kind::Upload | Kind::File => {
+            json_answer(asker, operation, body).await
+        }
     }
 }
 
@@ -172,8 +178,25 @@ async fn json_answer(
     operation: &Operation,
     body: Value,
 ) -> Result<Response, Fault> {
-    let answer = asker.ask(operation, &body).await?;
+    let answer = match asker.ask(operation, &body).await {
+        Ok(answer) => answer,
+        Err(fault) => {
+            if let (Kind::Upload, Some(caller)) = (operation.kind, &asker.caller) {
+                upload::forget(&asker.gw, caller.tenant_id, upload::referred(&body)).await;
+            }
+            return Err(fault);
+        }
+    };
     let status = StatusCode::from_u16(operation.success).unwrap_or(StatusCode::OK);
+    if let (Kind::File, Some(caller)) = (operation.kind, &asker.caller) {
+        let file = serde_json::from_value(answer).map_err(|_| {
+            Fault::new(
+                Code::Internal,
+                "the file could not be read from the core's answer",
+            )
+        })?;
+        return upload::download(&asker.gw, caller.tenant_id, file).await;
+    }
     if operation.kind == Kind::Download {
         let file: Download = serde_json::from_value(answer).map_err(|_| {
             Fault::new(
@@ -280,41 +303,46 @@ fn request_id(headers: &HeaderMap) -> Uuid {
         .unwrap_or_else(new_id)
 }
 
-/// The body, at most [`MAX_BODY`]. What is over it is read on and thrown away, up to a point: a connection that is
+/// The body, at most `most` bytes. What is over it is read on and thrown away, up to a point: a connection that is
 /// closed with bytes unread is reset, and the client would never see the answer that says why.
-async fn read_bytes(body: Body) -> Result<Vec<u8>, Fault> {
+async fn read_bytes(body: Body, most: usize, code: Code) -> Result<Vec<u8>, Fault> {
     let mut chunks = body.into_data_stream();
     let (mut bytes, mut size) = (Vec::new(), 0usize);
     while let Some(chunk) = chunks.next().await {
         let chunk = chunk
             .map_err(|_| Fault::new(Code::MalformedRequest, "the body did not arrive whole"))?;
         size = size.saturating_add(chunk.len());
-        if size <= MAX_BODY {
+        if size <= most {
             bytes.extend_from_slice(&chunk);
         } else {
             bytes = Vec::new();
         }
-        if size > MAX_DISCARDED {
+        if size > MAX_DISCARDED.max(most.saturating_mul(2)) {
             break;
         }
     }
-    if size > MAX_BODY {
+    if size > most {
         return Err(Fault::new(
-            Code::TooLarge,
-            format!("the body has more than {MAX_BODY} bytes"),
+            code,
+            format!("the body has more than {most} bytes"),
         ));
     }
     Ok(bytes)
 }
 
 async fn read_body(request: Request) -> Result<Value, Fault> {
+    read_json(request, MAX_BODY, Code::TooLarge).await
+}
+
+/// The body as JSON, at most `most` bytes of it; `code` is what a larger one is answered with.
+pub(crate) async fn read_json(request: Request, most: usize, code: Code) -> Result<Value, Fault> {
     let kind = request
         .headers()
         .get(header::CONTENT_TYPE)
         .and_then(|v| v.to_str().ok())
         .unwrap_or_default()
         .to_owned();
-    let bytes = read_bytes(request.into_body()).await?;
+    let bytes = read_bytes(request.into_body(), most, code).await?;
     if bytes.is_empty() {
         return Ok(json!({}));
     }

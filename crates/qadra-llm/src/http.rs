@@ -243,7 +243,7 @@ impl Fault {
     }
 }
 
-async fn refusal(response: Response) -> LlmError {
+pub(crate) async fn refusal(response: Response) -> LlmError {
     const MAX_BYTES: usize = 64 << 10;
     let status = response.status().as_u16();
     let wait = retry_after(response.headers(), Utc::now());

@@ -53,4 +53,20 @@ pub trait LlmProvider: Send + Sync {
         request: ChatRequest,
         cancel: CancellationToken,
     ) -> Result<ChatStream, LlmError>;
+
+    /// A vector for each text, in their order, from a model for embeddings. Dropping the future ends the call.
+    async fn embed(&self, texts: &[String], model: &str) -> Result<Embeddings, LlmError> {
+        let _ = (texts, model);
+        Err(LlmError::Config(format!(
+            "the provider {} has no embeddings",
+            self.name()
+        )))
+    }
+}
+
+/// Texts as vectors.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Embeddings {
+    pub vectors: Vec<Vec<f32>>,
+    pub usage: Usage,
 }

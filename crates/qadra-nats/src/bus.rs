@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use tokio::sync::oneshot;
 
-use crate::{BusError, Headers, Subscription};
+use crate::{BusError, Files, Headers, Subscription};
 
 /// Publish/subscribe and request/reply on subjects, the only way between gateway and core.
 ///
@@ -50,6 +50,11 @@ pub trait Bus: Send + Sync + 'static {
         headers: Headers,
         payload: Bytes,
     ) -> Result<(), BusError>;
+
+    /// Where both ends keep what is too large for a message; `None` when they have no such place in common.
+    fn files(&self) -> Option<Files> {
+        None
+    }
 
     /// True words from the other side of the transport: it answers within `timeout`.
     async fn ping(&self, timeout: Duration) -> Result<(), BusError>;

@@ -10,7 +10,7 @@ use crate::objects::Outgoing;
 use crate::router::{Routed, Router};
 use crate::subjects::{check_pattern, check_queue, check_subject};
 use crate::subscription::Queue;
-use crate::{Bus, BusError, Headers, Message, Objects, Pending, ReplyTo, Subscription};
+use crate::{Bus, BusError, Files, Headers, Message, Objects, Pending, ReplyTo, Subscription};
 
 /// The transport inside one process, the default of `qadra up`. Copies share one bus.
 ///
@@ -104,6 +104,10 @@ impl Inner {
 
 #[async_trait]
 impl Bus for InProcess {
+    fn files(&self) -> Option<Files> {
+        self.inner.options.objects.as_ref().map(|o| o.files())
+    }
+
     async fn publish(
         &self,
         subject: &str,

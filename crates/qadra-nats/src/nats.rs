@@ -11,7 +11,7 @@ use crate::objects::Outgoing;
 use crate::router::{Router, is_wild, matches};
 use crate::subjects::{EVERY_PROGRESS, check_pattern, check_queue, check_subject};
 use crate::subscription::Queue;
-use crate::{Bus, BusError, Headers, Message, Objects, Pending, ReplyTo, Subscription};
+use crate::{Bus, BusError, Files, Headers, Message, Objects, Pending, ReplyTo, Subscription};
 
 mod convert;
 mod inbox;
@@ -328,6 +328,10 @@ impl Inner {
 
 #[async_trait]
 impl Bus for Nats {
+    fn files(&self) -> Option<Files> {
+        self.inner.options.objects.as_ref().map(|o| o.files())
+    }
+
     async fn publish(
         &self,
         subject: &str,

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use crate::messages::{OBJECT, OBJECT_LENGTH, OBJECT_SHA256};
-use crate::{BusError, Headers, Message};
+use crate::{BusError, Files, Headers, Message};
 
 /// The store through which payloads over the transport's limit travel, as `bus/{uuid}`.
 ///
@@ -42,6 +42,11 @@ impl Objects {
         let store = LocalFileSystem::new_with_prefix(dir)
             .map_err(|e| BusError::object_store(doing(), e))?;
         Ok(Self::new(Arc::new(store)))
+    }
+
+    /// Files of tenants in the same store.
+    pub fn files(&self) -> Files {
+        Files::new(self.store.clone())
     }
 
     /// Deletes payloads older than `age` and returns how many; call it now and then with [`Objects::MAX_AGE`].

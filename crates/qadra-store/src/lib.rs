@@ -9,10 +9,14 @@ mod accounts;
 mod agents;
 mod api_keys;
 mod audit;
+mod balls;
 pub mod cluster;
 mod conversations;
+mod documents;
 mod error;
 mod knowledge;
+mod memory;
+mod merges;
 mod messages;
 mod presence;
 mod turns;
@@ -22,12 +26,21 @@ mod usage;
 pub use accounts::{Account, NewAccount, RefreshToken};
 pub use agents::{AgentChange, NewAgent};
 pub use api_keys::{KeyIdentity, NewApiKey};
+pub use balls::{BallContent, BallRow};
 pub use conversations::{ConversationChange, ListFilter};
+pub use documents::{
+    ChunkHit, ChunkRow, Compared, DocumentRow, FindingRow, Job, JobKind, Linked, NewChunk,
+    NewDocument, NewFinding, ObjectAt, PassageRow, SourceRow, SupportCounts, SupportRow,
+    Transition, TripleLink,
+};
 pub use error::{Result, StoreError};
 pub use knowledge::{
-    NameRow, NewObject, NewTriple, NodeName, NodeRow, PredicateChange, PredicateRow, TripleFilter,
+    EdgeEnds, EdgeFilter, NameRow, NewObject, NewTriple, NodeDegree, NodeName, NodeRow,
+    PredicateChange, PredicateRow, PredicateUse, SimilarName, TripleChange, TripleFilter,
     TripleRow,
 };
+pub use memory::{MemoryChange, MemoryRow, NewMemory};
+pub use merges::{Collapsed, LockedNode, MergeRow, Moved, MovedSource, NodeEvent, Which};
 pub use messages::{HistoryMessage, Page, RatedExchange};
 pub use presence::Presence;
 pub use sqlx::postgres::PgConnectOptions;

@@ -73,6 +73,13 @@ codes! {
     MethodNotAllowed = "METHOD_NOT_ALLOWED", 405, "Method not allowed";
     Conflict = "CONFLICT", 409, "In conflict with what exists";
     EmailTaken = "EMAIL_TAKEN", 409, "The e-mail address has an account";
+    DocumentState = "DOCUMENT_STATE", 409, "The document is in another state";
+    DocumentTooLarge = "DOCUMENT_TOO_LARGE", 413, "The document is too large";
+    DocumentType = "DOCUMENT_TYPE", 415, "Documents of that type are not read";
+    DocumentUnreadable = "DOCUMENT_UNREADABLE", 422, "The document cannot be read";
+    DocumentEncrypted = "DOCUMENT_ENCRYPTED", 422, "The document is protected with a password";
+    DocumentNoText = "DOCUMENT_NO_TEXT", 422, "The document has no text";
+    DocumentTimeout = "DOCUMENT_TIMEOUT", 504, "The document took too long";
     ConversationBusy = "CONVERSATION_BUSY", 409, "An answer is still being written";
     TooLarge = "PAYLOAD_TOO_LARGE", 413, "The request is too large";
     UnsupportedMediaType = "UNSUPPORTED_MEDIA_TYPE", 415, "The content type is not supported";

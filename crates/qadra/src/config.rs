@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
 use qadra_llm::{Options, ProviderConfig, ProviderKind, Secret};
+use qadra_reader::worker::{Reader, WorkerCommand};
 
 use crate::settings::{SETTINGS, Setting};
 
@@ -169,8 +170,41 @@ impl Config {
             context_tokens: self.number("QADRA_CONTEXT_TOKENS")?,
             tool_calls: self.number("QADRA_TOOL_CALLS")?,
             turn_timeout: self.turn_timeout()?,
+            reader: Reader::Worker(
+                WorkerCommand::of_this_program(&["read-document"])
+                    .context("find this program, to start it as the reader of documents")?,
+            ),
+            document_workers: match self.number("QADRA_DOCUMENT_WORKERS")? {
+                n @ 1..=64 => n,
+                other => bail!("QADRA_DOCUMENT_WORKERS is {other}, not between 1 and 64"),
+            },
+            document_model_chunks: self.number("QADRA_DOCUMENT_MODEL_PASSAGES")?,
             ..qadra_app::Settings::default()
         })
+    }
+
+    /// What embeds, and by which model; `None` when no model is set.
+    pub(crate) fn embedding(&self) -> Result<Option<(ProviderConfig, String)>> {
+        let Some(model) = self.get("QADRA_EMBEDDING_MODEL") else {
+            return Ok(None);
+        };
+        let own = self.get("QADRA_EMBEDDING_BASE_URL");
+        let chat = self.llm()?;
+        let config = match (own, chat) {
+            (Some(url), chat) => ProviderConfig {
+                base_url: Some(url.to_owned()),
+                // Only a key for a server of the same kind: Anthropic's is for nobody else.
+                api_key: chat
+                    .filter(|c| c.kind == ProviderKind::OpenAi)
+                    .and_then(|c| c.api_key),
+                ..ProviderConfig::new(ProviderKind::OpenAi)
+            },
+            (None, Some(chat)) if chat.kind != ProviderKind::Anthropic => chat,
+            _ => bail!(
+                "QADRA_EMBEDDING_MODEL is set, but no provider that embeds; set QADRA_EMBEDDING_BASE_URL"
+            ),
+        };
+        Ok(Some((config, model.to_owned())))
     }
 
     /// The network provider to use; `None` for the built-in one.

@@ -30,6 +30,15 @@ enum Command {
     Migrate(commands::migrate::Args),
     /// Print the OpenAPI document
     Openapi,
+    /// Read one document from standard input; the server starts this for each document
+    #[command(hide = true)]
+    ReadDocument,
+    /// Parse English text into CoNLL-U: words, tags, lemmas, trees
+    Parse(commands::text::ParseArgs),
+    /// Print what a text claims, one JSON object a line
+    Extract(commands::text::ExtractArgs),
+    /// Hold a text's claims against statements or another text; exits 0 if none is contradicted, 1 if one is
+    Verify(commands::text::VerifyArgs),
 }
 
 fn main() -> ExitCode {
@@ -42,6 +51,19 @@ fn main() -> ExitCode {
             println!("{:#}", qadra_api::openapi());
             Ok(())
         }
+        Command::ReadDocument => {
+            qadra_reader::worker::run_worker(std::io::stdin().lock(), std::io::stdout())
+                .map_err(|e| anyhow::Error::from(e).context("read a document"))
+        }
+        Command::Parse(args) => commands::text::parse(args),
+        Command::Extract(args) => commands::text::extract(args),
+        Command::Verify(args) => match commands::text::verify(args) {
+            Ok(code) => return code,
+            Err(e) => {
+                eprintln!("error: {}", chain(&e));
+                return ExitCode::from(2);
+            }
+        },
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -107,6 +107,26 @@ pub(crate) const SETTINGS: &[Setting] = &[
         "longest pause inside an answer",
     ),
     plain(
+        "QADRA_EMBEDDING_MODEL",
+        "",
+        "model that embeds passages and questions; passages are found by words alone if empty",
+    ),
+    plain(
+        "QADRA_EMBEDDING_BASE_URL",
+        "",
+        "OpenAI-compatible address for embeddings; that of the model provider if empty",
+    ),
+    plain(
+        "QADRA_DOCUMENT_WORKERS",
+        "2",
+        "documents that one process works on at once",
+    ),
+    plain(
+        "QADRA_DOCUMENT_MODEL_PASSAGES",
+        "200",
+        "passages of one document that a model is asked to read for statements; 0 for none",
+    ),
+    plain(
         "QADRA_HISTORY_MESSAGES",
         "50",
         "messages of a thread that a model is given",

@@ -1,7 +1,10 @@
 pub mod accounts;
 pub mod agents;
 pub mod conversations;
+pub mod documents;
+pub mod graph;
 pub mod knowledge;
+pub mod memory;
 pub mod usage;
 
 use serde::{Deserialize, Serialize};

@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt;
-use qadra_epistemic::{Assessment, system_message};
+use qadra_epistemic::{Assessment, Triple, system_message};
 use qadra_llm::{ChatEvent, ChatMessage, ChatRequest, LlmError, ToolCall, Usage};
 use qadra_store::{TenantTx, UsageRecord};
 use qadra_types::{Code, Ctx, Fault, MessageRole};
@@ -11,10 +11,14 @@ use serde_json::{Value, json};
 use super::begin::Begun;
 use super::registry::LiveTurn;
 use super::{chart, prompt};
-use crate::App;
+use crate::passages::{self, Numbered};
+use crate::verify::{Verdicts, check_in_time};
+use crate::{App, tools};
 
 /// For a turn that was told to stop.
 const STOP_PATIENCE: Duration = Duration::from_secs(5);
+/// Bytes of one text among a tool's arguments that a message keeps whole.
+const ARGUMENT: usize = 8_000;
 
 /// What came of asking the model.
 pub(super) struct Outcome {
@@ -27,6 +31,11 @@ pub(super) struct Outcome {
     pub(super) artifacts: Vec<Value>,
     pub(super) tool_calls: Vec<Value>,
     pub(super) grounding: Option<Assessment>,
+    /// Facts that the agent's tools have fetched.
+    pub(super) looked_up: Vec<Triple>,
+    /// Passages that the model was shown, under the numbers by which it may cite them.
+    pub(super) passages: Vec<Numbered>,
+    pub(super) verdicts: Verdicts,
     /// Set when the turn failed; then nothing of the answer is stored.
     pub(super) error: Option<Fault>,
 }
@@ -58,11 +67,12 @@ impl App {
             }
             Ok(())
         };
-        let (saved, outcome) = tokio::join!(saving, self.turn_answer_in_time(ctx, &begun));
+        let (saved, mut outcome) = tokio::join!(saving, self.turn_answer_in_time(ctx, &begun));
         if let Err(fault) = saved {
             self.registry.remove(live.id);
             return Err(fault);
         }
+        self.turn_verify(ctx, &begun, &mut outcome).await;
         self.turn_finish(ctx, begun, outcome).await
     }
 
@@ -103,40 +113,105 @@ impl App {
             .collect();
         let previous = questions.split_last().map_or(&[][..], |(_, before)| before);
         // No grounding never blocks an answer.
-        let grounding = match self
-            .handle_query(ctx, &begun.user_message.content, previous)
-            .await
-        {
+        let asked = &begun.user_message.content;
+        let (grounding, found) = tokio::join!(
+            self.handle_query(ctx, asked, previous),
+            self.passages_find(ctx, asked, passages::MOST)
+        );
+        let grounding = match grounding {
             Ok(a) => Some(a),
             Err(fault) => {
                 tracing::warn!(error = %fault, "the knowledge graph could not be asked; answering without it");
                 None
             }
         };
+        let mut shown = vec![];
+        match found {
+            Ok(found) => {
+                passages::number(&mut shown, found);
+            }
+            Err(fault) => {
+                tracing::warn!(error = %fault, "passages could not be looked for; answering without them");
+            }
+        }
         if let Some(a) = &grounding {
             live.event(bus, "grounding", grounding_json(a)).await;
         }
         let context = json!({"question": begun.user_message.content, "previous": previous, "assessment": grounding,
-            "today": grounding.as_ref().and_then(|a| a.today)});
-        let facts = grounding.as_ref().and_then(system_message);
+            "today": grounding.as_ref().and_then(|a| a.today), "passages": shown});
+        let known: Vec<String> = [
+            grounding.as_ref().and_then(system_message),
+            passages::section(&shown),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        let facts = (!known.is_empty()).then(|| known.join("\n\n"));
         let request = prompt::request(
             &begun.agent,
             facts,
             &begun.history,
             self.settings.context_tokens,
             context,
+            self.files().is_ok(),
         );
-        let mut outcome = self.converse(ctx, begun, request).await;
+        let mut outcome = self.converse(ctx, begun, request, shown).await;
         outcome.grounding = grounding;
         outcome
     }
 
+    /// Both gates over the answer. Whatever becomes of them, the answer is told and stored.
+    async fn turn_verify(&self, ctx: &Ctx, begun: &Begun, out: &mut Outcome) {
+        if out.error.is_some() || out.content.is_empty() {
+            return;
+        }
+        let mut triples = out.looked_up.clone();
+        triples.extend(
+            out.grounding
+                .iter()
+                .flat_map(|a| &a.triples)
+                .map(|t| t.triple.clone()),
+        );
+        let shown = out.passages.clone();
+        if triples.is_empty() && shown.is_empty() {
+            return;
+        }
+        let verdicts = async {
+            let basis = self.basis(ctx, triples, shown).await?;
+            check_in_time(out.content.clone(), basis).await
+        };
+        match verdicts.await {
+            Ok(v) => {
+                if v.ungrounded > 0 || v.contradicted > 0 {
+                    tracing::warn!(turn_id = %begun.live.id, ungrounded = v.ungrounded, contradicted = v.contradicted,
+                        "an answer says what the knowledge does not bear out");
+                    tracing::debug!(turn_id = %begun.live.id, verification = ?v.verification, belnap = ?v.belnap, "what it says");
+                }
+                if v.verification.is_some() || v.belnap.is_some() {
+                    let told = json!({"verification": v.verification, "belnap": v.belnap});
+                    begun.live.event(&*self.bus, "verification", told).await;
+                }
+                out.verdicts = v;
+            }
+            Err(fault) => {
+                tracing::warn!(error = %fault, turn_id = %begun.live.id, "an answer could not be verified");
+            }
+        }
+    }
+
     /// Asks the model, runs the tools it calls and asks again, until it has said all or is stopped.
-    async fn converse(&self, ctx: &Ctx, begun: &Begun, mut request: ChatRequest) -> Outcome {
+    async fn converse(
+        &self,
+        ctx: &Ctx,
+        begun: &Begun,
+        mut request: ChatRequest,
+        shown: Vec<Numbered>,
+    ) -> Outcome {
         let live = &*begun.live;
         let bus = &*self.bus;
         let mut out = Outcome {
             model: self.llm.model().to_owned(),
+            passages: shown,
             ..Outcome::failed_with(None)
         };
         if let Some(model) = &begun.agent.model {
@@ -205,7 +280,7 @@ impl App {
                     live.token(bus, text).await;
                     return out;
                 }
-                let (result, ok) = self.run_tool(live, &call, &mut out).await;
+                let (result, ok) = self.run_tool(ctx, begun, &call, &mut out).await;
                 let detail = json!({"tool": call.name, "ok": ok});
                 out.calls.push(self.usage_record(
                     ctx,
@@ -286,42 +361,58 @@ impl App {
     /// Runs one tool call and returns what the model is told of it.
     async fn run_tool(
         &self,
-        live: &LiveTurn,
+        ctx: &Ctx,
+        begun: &Begun,
         call: &ToolCall,
         out: &mut Outcome,
     ) -> (String, bool) {
-        let bus = &*self.bus;
+        let (live, bus) = (&*begun.live, &*self.bus);
         let arguments = serde_json::from_str::<Value>(&call.arguments).unwrap_or(Value::Null);
-        let named =
-            json!({"name": call.name, "status": "started", "title": arguments.get("chart_name")});
+        let title = ["chart_name", "title", "query", "key"]
+            .iter()
+            .find_map(|field| arguments.get(field));
+        let named = json!({"name": call.name, "status": "started", "title": title});
         live.event(bus, "tool_call", named).await;
+        let mut artifact = None;
         let done = match call.name.as_str() {
-            chart::NAME => chart::artifact(&call.arguments).map(|artifact| {
-                let name = artifact
-                    .get("name")
-                    .and_then(Value::as_str)
-                    .unwrap_or_default()
-                    .to_owned();
-                out.artifacts.push(artifact);
-                format!("chart “{name}”")
+            chart::NAME => chart::artifact(&call.arguments).map(|made| {
+                let name = made.get("name").and_then(Value::as_str).unwrap_or_default();
+                let summary = format!("chart “{name}”");
+                artifact = Some(made.clone());
+                out.artifacts.push(made);
+                tools::Done {
+                    told: format!(
+                        "The {summary} is shown to the user beside your answer. Now summarise its key findings in two or \
+                         three sentences; do not repeat the data."
+                    ),
+                    summary,
+                    triples: vec![],
+                }
             }),
-            other => Err(format!("there is no tool named {other:?}")),
+            other => self
+                .tool(
+                    ctx,
+                    begun.agent.id,
+                    other,
+                    &call.arguments,
+                    &mut out.passages,
+                )
+                .await
+                .unwrap_or_else(|| Err(format!("there is no tool named {other:?}"))),
         };
         let (status, summary) = match &done {
-            Ok(summary) => ("completed", summary.clone()),
+            Ok(done) => ("completed", done.summary.clone()),
             Err(why) => ("failed", why.clone()),
         };
-        let told = json!({"name": call.name, "status": status, "summary": summary, "artifact": out.artifacts.last().filter(|_| done.is_ok())});
+        let told =
+            json!({"name": call.name, "status": status, "summary": summary, "artifact": artifact});
         live.event(bus, "tool_call", told).await;
-        out.tool_calls.push(json!({"name": call.name, "arguments": arguments, "ok": done.is_ok(), "summary": summary}));
+        out.tool_calls.push(json!({"name": call.name, "arguments": shortened(arguments), "ok": done.is_ok(), "summary": summary}));
         match done {
-            Ok(summary) => (
-                format!(
-                    "The {summary} is shown to the user beside your answer. Now summarise its key findings in two or \
-                     three sentences; do not repeat the data."
-                ),
-                true,
-            ),
+            Ok(done) => {
+                out.looked_up.extend(done.triples);
+                (done.told, true)
+            }
             Err(why) => (format!("Error: {why}"), false),
         }
     }
@@ -379,6 +470,9 @@ impl Outcome {
             artifacts: vec![],
             tool_calls: vec![],
             grounding: None,
+            looked_up: vec![],
+            passages: vec![],
+            verdicts: Verdicts::default(),
             error,
         }
     }
@@ -393,6 +487,23 @@ pub(super) fn grounding_json(a: &Assessment) -> Value {
         "contradictions": a.contradictions,
         "gaps": a.gaps,
     })
+}
+
+/// Arguments as a message keeps them: a text that a tool stored elsewhere is not stored twice.
+fn shortened(arguments: Value) -> Value {
+    match arguments {
+        Value::Object(o) => o
+            .into_iter()
+            .map(|(k, v)| match v {
+                Value::String(s) if s.len() > ARGUMENT => {
+                    let kept: String = s.chars().take(ARGUMENT / 4).collect();
+                    (k, Value::String(format!("{kept}…")))
+                }
+                v => (k, v),
+            })
+            .collect(),
+        other => other,
+    }
 }
 
 /// Tokens as the tables hold them; the sum of two still fits, whatever a server claims.

@@ -11,7 +11,7 @@ use super::answer::{Outcome, count, grounding_json};
 use super::begin::Begun;
 use super::registry::LiveTurn;
 use super::turn_error;
-use crate::App;
+use crate::{App, passages};
 
 /// Attempts to store an end, with growing pauses: the answer is paid for and worth a wait.
 const STORE_ATTEMPTS: u32 = 6;
@@ -175,9 +175,38 @@ impl App {
         );
         if let Some(a) = &out.grounding {
             put("grounding", grounding_json(a));
-            if self.llm.name() == crate::builtin::NAME {
-                put("citations", crate::builtin::citations(begun, a));
+        }
+        let builtin = self.llm.name() == crate::builtin::NAME;
+        let cited = passages::cited(&out.content, &out.passages);
+        let quoted = match (builtin, &out.grounding) {
+            // Its markers are of facts, unless it quotes.
+            (true, Some(a)) => {
+                let citations = crate::builtin::citations(begun, a);
+                let quoted = citations.is_empty() && !cited.is_empty();
+                put(
+                    "citations",
+                    json!(match quoted {
+                        true => passages::citations(&cited),
+                        false => citations,
+                    }),
+                );
+                quoted
             }
+            _ => !cited.is_empty(),
+        };
+        if !builtin && quoted {
+            put("citations", json!(passages::citations(&cited)));
+        }
+        match builtin {
+            true if quoted => put("passages", json!(cited)),
+            false if !out.passages.is_empty() => put("passages", json!(out.passages)),
+            _ => None,
+        };
+        if let Some(v) = &out.verdicts.verification {
+            put("verification", v.clone());
+        }
+        if let Some(v) = &out.verdicts.belnap {
+            put("belnap", v.clone());
         }
         if !out.artifacts.is_empty() {
             put("artifacts", json!(out.artifacts));

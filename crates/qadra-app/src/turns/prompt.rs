@@ -4,6 +4,7 @@ use qadra_types::{Agent, MessageRole};
 use serde_json::Value;
 
 use super::chart;
+use crate::tools;
 
 /// Estimated tokens kept free for the answer.
 const ANSWER_RESERVE: u64 = 1_024;
@@ -17,6 +18,7 @@ pub(crate) fn request(
     history: &[HistoryMessage],
     budget: u64,
     context: Value,
+    documents: bool,
 ) -> ChatRequest {
     let mut messages = Vec::with_capacity(history.len() + 2);
     if !agent.system_prompt.trim().is_empty() {
@@ -28,7 +30,9 @@ pub(crate) fn request(
         // A sampling temperature has no use for more digits than a float holds.
         temperature: agent.temperature.map(|t| t as f32),
         messages,
-        tools: vec![chart::tool()],
+        tools: std::iter::once(chart::tool())
+            .chain(tools::specs(documents))
+            .collect(),
         context,
         ..ChatRequest::default()
     };
@@ -102,6 +106,7 @@ mod tests {
             &history(&["one", "two", "three"]),
             32_000,
             Value::Null,
+            false,
         );
         assert_eq!(
             r.messages,
@@ -120,7 +125,7 @@ mod tests {
         let long = "word ".repeat(2_000);
         let texts = history(&[&long, &long, "short", &long]);
         let kept = |budget| {
-            let r = request(&agent(), None, &texts, budget, Value::Null);
+            let r = request(&agent(), None, &texts, budget, Value::Null, false);
             r.messages.len() - 1
         };
         assert_eq!(kept(1), 1);
@@ -138,6 +143,7 @@ mod tests {
             &history(&["one", "", "three"]),
             32_000,
             Value::Null,
+            false,
         );
         assert_eq!(
             r.messages,

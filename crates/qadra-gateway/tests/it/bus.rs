@@ -26,21 +26,36 @@ async fn a_tenants_subject_answers_anothers_ids_like_unknown_ones() {
         let thing = match (operation.entity, operation.op) {
             ("agent", _) => "agent",
             ("api_key", _) => "api_key",
-            (_, "get_triple" | "retract_triple") => "triple",
-            (_, "get_node") => "node",
+            ("ball", _) => "ball",
+            ("memory", _) => "memory",
+            (_, "accept_merge" | "reject_merge") => "pair",
+            (_, "get_triple" | "retract_triple" | "update_triple") => "triple",
+            (
+                _,
+                "get_node" | "node_graph" | "merge_node" | "split_node" | "list_node_events"
+                | "undo_node_event",
+            ) => "node",
             (_, "delete_alias") => "alias",
             (_, "update_predicate") => "predicate",
             (_, "restore") => "deleted",
             _ => "conversation",
         };
         let body = |id: &dyn Fn(&str) -> String| {
-            json!({
+            let mut body = json!({
                 "id": id(thing), "conversation_id": id("conversation"), "message_id": id("answer"),
                 "turn_id": id("turn"), "agent_id": id("agent"), "node": id("node"), "alias": "mine",
                 "inverse_of": id("predicate"), "content": "hello", "rating": 1, "version": 1, "after": 0,
                 "name": "zebra-agent", "label": "mine", "subject": "mine", "predicate": "is", "object": "mine",
                 "query": "zebra", "tenant_id": id("tenant"),
-            })
+            });
+            let more = json!({
+                "q": "zebra", "text": "zebra", "note": "mine", "reason": "none", "into": id("node"),
+                "event_id": id("event"), "triple_ids": [id("triple")], "centers": [id("node")],
+            });
+            for (field, value) in more.as_object().into_iter().flatten() {
+                body[field] = value.clone();
+            }
+            body
         };
         let ask = async |mut body: Value| {
             if operation.op == "training_export" {

@@ -8,7 +8,16 @@ mod branches;
 mod bus;
 mod conversations;
 mod coverage;
+mod documents;
+mod entities;
 mod long_thread;
+#[path = "../../../qadra-reader/tests/it/make_docx.rs"]
+#[allow(dead_code, reason = "shared with the reader's own tests")]
+mod make_docx;
+#[path = "../../../qadra-reader/tests/it/make_pdf.rs"]
+#[allow(dead_code, reason = "shared with the reader's own tests")]
+mod make_pdf;
+mod memory;
 mod operations;
 mod other_tenant;
 mod replay;
@@ -19,3 +28,4 @@ mod support;
 mod turn_ends;
 mod turn_tools;
 mod turns;
+mod verification;

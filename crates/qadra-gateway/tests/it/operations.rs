@@ -16,7 +16,11 @@ pub const PUBLIC: [&str; 5] = [
 ];
 
 /// Needs the role admin or owner.
-pub const ADMINS: [&str; 7] = [
+pub const ADMINS: [&str; 11] = [
+    "document_approve",
+    "document_reject",
+    "document_retry",
+    "document_withdraw",
     "agent_create",
     "agent_update",
     "agent_delete",
@@ -252,6 +256,171 @@ pub fn cases() -> Vec<Case> {
         "knowledge_query",
         "/api/knowledge/query",
         json!({"query": "What is the zebra rank of Zebra Holdings?"}),
+    );
+    case(
+        "knowledge_verify",
+        "/api/knowledge/verify",
+        json!({"text": "The zebra rank of Zebra Holdings is 7.", "query": "What is the zebra rank?"}),
+    );
+    case(
+        "knowledge_update_triple",
+        "/api/knowledge/triples/<triple>",
+        json!({"confidence": 0.5}),
+    );
+    case(
+        "knowledge_list_contradictions",
+        "/api/knowledge/contradictions?limit=100",
+        none.clone(),
+    );
+    case(
+        "knowledge_list_contradictions",
+        "/api/knowledge/contradictions?node=<node>",
+        none.clone(),
+    );
+    case(
+        "knowledge_node_graph",
+        "/api/knowledge/nodes/<node>/graph?hops=2",
+        none.clone(),
+    );
+    case(
+        "knowledge_list_node_events",
+        "/api/knowledge/nodes/<node>/events",
+        none.clone(),
+    );
+    case(
+        "knowledge_undo_node_event",
+        "/api/knowledge/nodes/<node>/events/<event>/undo",
+        json!({}),
+    );
+    case(
+        "knowledge_merge_node",
+        "/api/knowledge/nodes/<node>/merge",
+        json!({"into": "<node>"}),
+    );
+    case(
+        "knowledge_split_node",
+        "/api/knowledge/nodes/<node>/split",
+        json!({"label": "another", "triple_ids": ["<triple>"], "alias_ids": ["<alias>"]}),
+    );
+    case(
+        "knowledge_list_merges",
+        "/api/knowledge/merges?limit=100",
+        none.clone(),
+    );
+    case(
+        "knowledge_reject_merge",
+        "/api/knowledge/merges/<pair>/reject",
+        json!({}),
+    );
+    case(
+        "knowledge_accept_merge",
+        "/api/knowledge/merges/<pair>/accept",
+        json!({"keep": "a"}),
+    );
+    case("ball_list", "/api/knowledge/balls?limit=100", none.clone());
+    case(
+        "ball_create",
+        "/api/knowledge/balls",
+        json!({"name": "mine", "centers": ["<node>"]}),
+    );
+    case("ball_get", "/api/knowledge/balls/<ball>", none.clone());
+    case(
+        "ball_update",
+        "/api/knowledge/balls/<ball>",
+        json!({"radius": 2, "centers": ["<node>"]}),
+    );
+    case(
+        "ball_refresh",
+        "/api/knowledge/balls/<ball>/refresh",
+        json!({}),
+    );
+    case("ball_delete", "/api/knowledge/balls/<ball>", none.clone());
+    case("memory_list", "/api/memory?limit=100", none.clone());
+    case(
+        "memory_create",
+        "/api/memory",
+        json!({"agent_id": "<agent>", "key": "k", "note": "mine"}),
+    );
+    case("memory_get", "/api/memory/<memory>", none.clone());
+    case(
+        "memory_update",
+        "/api/memory/<memory>",
+        json!({"note": "taken over"}),
+    );
+    case("memory_delete", "/api/memory/<memory>", none.clone());
+    case("document_list", "/api/documents?limit=100", none.clone());
+    case("document_list", "/api/documents?q=zebra", none.clone());
+    case(
+        "document_propose",
+        "/api/documents",
+        json!({"title": "Mine", "content": "A plain text."}),
+    );
+    case(
+        "document_search",
+        "/api/documents/search?q=zebra",
+        none.clone(),
+    );
+    case("document_get", "/api/documents/<document>", none.clone());
+    case(
+        "document_update",
+        "/api/documents/<document>",
+        json!({"title": "taken over"}),
+    );
+    case(
+        "document_text",
+        "/api/documents/<document>/text?from=0&to=10",
+        none.clone(),
+    );
+    case(
+        "document_file",
+        "/api/documents/<document>/file",
+        none.clone(),
+    );
+    case(
+        "document_preview",
+        "/api/documents/<document>/preview",
+        none.clone(),
+    );
+    case(
+        "document_triples",
+        "/api/documents/<document>/triples",
+        none.clone(),
+    );
+    case(
+        "document_chunks",
+        "/api/documents/<document>/chunks",
+        none.clone(),
+    );
+    case(
+        "document_watch",
+        "/api/documents/<document>/stream",
+        none.clone(),
+    );
+    case(
+        "document_approve",
+        "/api/documents/<document>/approve",
+        json!({"note": "fine"}),
+    );
+    case(
+        "document_reject",
+        "/api/documents/<document>/reject",
+        json!({"reason": "no"}),
+    );
+    case(
+        "document_retry",
+        "/api/documents/<document>/retry",
+        json!({}),
+    );
+    case(
+        "document_withdraw",
+        "/api/documents/<document>/withdraw",
+        json!({}),
+    );
+    case("document_delete", "/api/documents/<document>", none.clone());
+    case(
+        "knowledge_list_sources",
+        "/api/knowledge/triples/<triple>/sources",
+        none.clone(),
     );
     case("usage_get", "/api/usage", none);
     let say = json!({"agent_id": "<agent>", "content": "hello"});

@@ -161,6 +161,7 @@ async fn lists_searches_and_answers_never_carry_anything_of_another_tenant() {
         let own_words = [
             "chat_list",
             "knowledge_query",
+            "knowledge_verify",
             "knowledge_create_triples",
             "knowledge_create_node",
         ];

@@ -91,13 +91,14 @@ async fn the_events_of_a_turn_come_in_the_contracts_order() {
             "grounding",
             "token",
             "token",
+            "verification",
             "assistant_message",
             "done"
         ]
     );
     assert_eq!(
         events.iter().map(|e| e.seq).collect::<Vec<_>>(),
-        [1, 2, 3, 4, 5, 6, 7]
+        [1, 2, 3, 4, 5, 6, 7, 8]
     );
     let turn = events[0].data["turn_id"].as_str().expect("a turn id");
     assert_eq!(
@@ -108,11 +109,11 @@ async fn the_events_of_a_turn_come_in_the_contracts_order() {
     assert_eq!(events[2].data["competence"], "competent");
     assert_eq!(events[2].data["triples"][0]["object"]["label"], "1976");
     assert_eq!(
-        events[5].data["conversation"]["running_turn_id"],
+        events[6].data["conversation"]["running_turn_id"],
         Value::Null
     );
     assert_eq!(
-        events[6].data,
+        events[7].data,
         json!({"turn_id": turn, "status": "completed"})
     );
 }

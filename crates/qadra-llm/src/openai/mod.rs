@@ -1,22 +1,25 @@
 //! OpenAI's chat completions, and every server that speaks them.
 
+mod embeddings;
 mod quirks;
 pub(crate) mod request;
 mod wire;
 
 use async_trait::async_trait;
+use reqwest::Url;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use tokio_util::sync::CancellationToken;
 
 use self::quirks::QuirkTable;
 pub(crate) use self::wire::OpenAiWire;
 use crate::http::{Call, Http, client, endpoint};
-use crate::{ChatRequest, ChatStream, LlmError, LlmProvider, ProviderConfig};
+use crate::{ChatRequest, ChatStream, Embeddings, LlmError, LlmProvider, ProviderConfig};
 
 pub(crate) struct OpenAi {
     name: &'static str,
     model: String,
     http: Http,
+    embeddings: Url,
     quirks: QuirkTable,
 }
 
@@ -51,6 +54,7 @@ impl OpenAi {
             name: config.kind.name(),
             model: config.model.unwrap_or_default(),
             http,
+            embeddings: endpoint(base, "embeddings")?,
             quirks: QuirkTable::default(),
         })
     }
@@ -58,6 +62,10 @@ impl OpenAi {
 
 #[async_trait]
 impl LlmProvider for OpenAi {
+    async fn embed(&self, texts: &[String], model: &str) -> Result<Embeddings, LlmError> {
+        embeddings::embed(&self.http, &self.embeddings, texts, model).await
+    }
+
     fn name(&self) -> &str {
         self.name
     }

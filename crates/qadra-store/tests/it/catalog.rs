@@ -72,6 +72,13 @@ async fn tenant_work_is_confined_by_every_policy_that_admits_it() {
             "conversation_turns.recovery qadra_system acting_as('qadra_system'::name)",
             "conversations.recovery qadra_system acting_as('qadra_system'::name)",
             "conversations.search qadra_search acting_as('qadra_search'::name)",
+            "document_chunks.search qadra_search acting_as('qadra_search'::name)",
+            "document_jobs.work qadra_system acting_as('qadra_system'::name)",
+            "document_turns.work qadra_system acting_as('qadra_system'::name)",
+            "documents.search qadra_search acting_as('qadra_search'::name)",
+            "kg_aliases.search qadra_search acting_as('qadra_search'::name)",
+            "kg_nodes.search qadra_search acting_as('qadra_search'::name)",
+            "memories.sweep qadra_system (acting_as('qadra_system'::name) AND (expires_at < now()))",
             "refresh_tokens.sign_in qadra_auth acting_as('qadra_auth'::name)",
             "tenants.sign_in qadra_auth acting_as('qadra_auth'::name)",
             "user_tenants.sign_in qadra_auth acting_as('qadra_auth'::name)",
@@ -107,7 +114,7 @@ async fn no_role_has_a_power_over_others() {
 }
 
 #[tokio::test]
-async fn our_roles_own_nothing_but_the_search_function() {
+async fn our_roles_own_nothing_but_the_search_functions() {
     let owned = found(
         "SELECT refobjid::regrole::text || ' owns ' || pg_describe_object(classid, objid, 0) FROM pg_shdepend
          WHERE deptype = 'o' AND refclassid = 'pg_authid'::regclass AND refobjid::regrole::text LIKE 'qadra\\_%'
@@ -116,7 +123,11 @@ async fn our_roles_own_nothing_but_the_search_function() {
     .await;
     assert_eq!(
         owned,
-        ["qadra_search owns function search_messages(text,uuid)"]
+        [
+            "qadra_search owns function search_chunks(text,boolean,integer)",
+            "qadra_search owns function search_messages(text,uuid)",
+            "qadra_search owns function similar_names(text[])",
+        ]
     );
 }
 
@@ -132,8 +143,8 @@ async fn each_role_reaches_the_tables_of_its_work_and_no_others() {
         reached,
         [
             "qadra_auth: api_keys refresh_tokens tenants user_tenants users",
-            "qadra_search: conversation_messages conversations",
-            "qadra_system: conversation_turns conversations",
+            "qadra_search: conversation_messages conversations document_chunks documents kg_aliases kg_nodes",
+            "qadra_system: conversation_turns conversations document_jobs document_turns memories",
         ]
     );
     none(
@@ -243,7 +254,7 @@ async fn no_view_looks_past_row_level_security() {
 }
 
 #[tokio::test]
-async fn the_search_function_is_the_only_one_with_its_owners_rights() {
+async fn the_search_functions_are_the_only_ones_with_their_owners_rights() {
     let functions = found(
         "SELECT p.oid::regprocedure || ' by ' || p.proowner::regrole || ' ' || array_to_string(p.proconfig, '; ')
                 || ' for ' || array_to_string(p.proacl, ' ')
@@ -255,8 +266,12 @@ async fn the_search_function_is_the_only_one_with_its_owners_rights() {
     assert_eq!(
         functions,
         [
+            "search_chunks(text,boolean,integer) by qadra_search search_path=pg_catalog, public, pg_temp \
+          for qadra_search=X/qadra_search qadra_app=X/qadra_search",
             "search_messages(text,uuid) by qadra_search search_path=pg_catalog, public, pg_temp \
-          for qadra_search=X/qadra_search qadra_app=X/qadra_search"
+          for qadra_search=X/qadra_search qadra_app=X/qadra_search",
+            "similar_names(text[]) by qadra_search search_path=pg_catalog, public, pg_temp \
+          for qadra_search=X/qadra_search qadra_app=X/qadra_search",
         ]
     );
 }

@@ -14,6 +14,7 @@ use sqlx::{AssertSqlSafe, Connection, Row};
 use uuid::Uuid;
 
 use super::bed::{Bed, Home, Owner, connect, end_turn, name, new_agent, new_turn};
+use super::{documents, graph};
 
 /// A tenant with a row in every table.
 struct Full {
@@ -31,9 +32,16 @@ struct Full {
     predicate: Uuid,
     triple: Uuid,
     deleted_thread: Uuid,
+    documents: documents::Filled,
+    graph: graph::Filled,
 }
 
 impl Full {
+    /// The statement, its subject and its predicate.
+    fn statement(&self) -> (Uuid, Uuid, Uuid) {
+        (self.triple, self.node, self.predicate)
+    }
+
     async fn new(bed: &Bed, word: &str) -> Self {
         let home = bed.home().await;
         let agent = bed.agent(&home, word).await;
@@ -98,8 +106,13 @@ impl Full {
         .await
         .unwrap();
         tx.commit().await.unwrap();
+        let documents =
+            documents::fill(bed, &home, word, (triple, row.subject_id, row.predicate_id)).await;
+        let graph = graph::fill(bed, &home, word, agent.id, documents.document).await;
         Self {
             home,
+            documents,
+            graph,
             agent,
             thread: thread.id,
             branch: thread.active_branch_id,
@@ -176,8 +189,18 @@ async fn tables(session: &mut PgConnection) -> Vec<String> {
 fn methods() -> BTreeSet<String> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
     let mut found = BTreeSet::new();
-    for file in std::fs::read_dir(folder).unwrap() {
-        let path = file.unwrap().path();
+    let mut folders = vec![std::path::PathBuf::from(folder)];
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => folders.push(path),
+                false => files.push(path),
+            }
+        }
+    }
+    for path in files {
         if path.extension().is_none_or(|e| e != "rs") {
             continue;
         }
@@ -348,6 +371,7 @@ async fn the_ids_of_another_tenant_find_and_change_nothing() {
     );
     probe!(p, triples_around(&[], &[theirs.predicate], 10, 2));
     probe!(p, predicate_stats(&[theirs.predicate]));
+    probe!(p, predicate_uses(&[theirs.predicate], &[theirs.predicate]));
     probe!(p, triples_get(&[theirs.triple]));
     probe!(p, triple_retract(theirs.triple, me));
     probe!(p, node_get(theirs.node));
@@ -378,6 +402,10 @@ async fn the_ids_of_another_tenant_find_and_change_nothing() {
         p,
         names_find(&["theirs subject", "theirs alias"].map(str::to_owned))
     );
+    probe!(
+        p,
+        names_similar(&["theirs subjetc", "theirs alais"].map(str::to_owned))
+    );
     let lists = |words, shared| ListFilter {
         user_id: them,
         shared_by_others: shared,
@@ -396,6 +424,14 @@ async fn the_ids_of_another_tenant_find_and_change_nothing() {
     };
     probe!(p, triple_list(&node_filter));
     probe!(p, node_list(Some("theirs"), 10, 0));
+
+    let ids = (theirs.triple, theirs.agent.id);
+    for method in graph::probe(&bed, (&mine.home, &mine.graph), &theirs.graph, ids).await {
+        p.saw(method, true);
+    }
+    for method in documents::probe(&bed, &mine.home, &theirs.documents, theirs.statement()).await {
+        p.saw(method, true);
+    }
 
     // Those that answer more than found or not found.
     let change = AgentChange {
@@ -459,11 +495,16 @@ async fn the_ids_of_another_tenant_find_and_change_nothing() {
     let usage = tx.usage_totals(None, None).await.unwrap();
     p.saw("usage_totals", usage.calls == 1);
     let aliases = tx.alias_list(100, 0).await.unwrap();
-    p.saw("alias_list", aliases.1 == 1 && aliases.0[0].0 == mine.alias);
+    p.saw(
+        "alias_list",
+        aliases.0.iter().any(|a| a.0 == mine.alias)
+            && aliases.0.iter().all(|a| a.0 != theirs.alias),
+    );
     let predicates = tx.predicate_list(100, 0).await.unwrap();
     p.saw(
         "predicate_list",
-        predicates.1 == 1 && predicates.0[0].id == mine.predicate,
+        predicates.0.iter().any(|p| p.id == mine.predicate)
+            && predicates.0.iter().all(|p| p.id != theirs.predicate),
     );
     drop(tx);
 
@@ -482,6 +523,12 @@ async fn the_ids_of_another_tenant_find_and_change_nothing() {
     tx.audit(me, "test", "none", Some(thread), &json!({}))
         .await
         .unwrap();
+    for made in documents::make(&mut tx, &mine.home).await {
+        p.saw(made, true);
+    }
+    for made in graph::make(&mut tx, &mine.home).await {
+        p.saw(made, true);
+    }
     tx.commit().await.unwrap();
     assert_ne!((created.id, node), (theirs.thread, theirs.node));
     for made in [
@@ -599,7 +646,13 @@ async fn sign_in_and_housekeeping_cannot_read_conversations_or_knowledge() {
                     "refresh_tokens",
                     "api_keys",
                 ],
-                _ => &["conversation_turns", "conversations"],
+                _ => &[
+                    "conversation_turns",
+                    "conversations",
+                    "document_jobs",
+                    "document_turns",
+                    "memories",
+                ],
             };
             let mut session = bed.session_as(role, Some(mine.home.tenant_id)).await;
             let read = sqlx::query(AssertSqlSafe(format!("SELECT tenant_id FROM {table}")))

@@ -40,6 +40,7 @@ async fn core(config: Config) -> Result<()> {
         config.app()?,
         &presence,
     );
+    wiring::embed(&config, &app)?;
     let core = app.serve().await.context("put the use cases on the bus")?;
     println!("qadra core ready");
     stop.cancelled().await;

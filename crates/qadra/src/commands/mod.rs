@@ -1,5 +1,6 @@
 pub(crate) mod core;
 pub(crate) mod gateway;
 pub(crate) mod migrate;
+pub(crate) mod text;
 pub(crate) mod up;
 mod wiring;

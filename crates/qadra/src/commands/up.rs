@@ -100,6 +100,7 @@ async fn serve(
         config.app()?,
         &presence,
     );
+    wiring::embed(config, &app)?;
     // Before the first request, so that no thread is found busy with a turn that nobody answers.
     app.recover_turns().await;
     let core = app.serve().await.context("put the use cases on the bus")?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
-use qadra_app::Builtin;
+use qadra_app::{App, Builtin};
 use qadra_llm::LlmProvider;
 use qadra_nats::{Bus, InProcess, InProcessOptions, Nats, NatsOptions, Objects};
 use tokio::net::TcpListener;
@@ -90,6 +90,16 @@ pub(crate) fn llm(config: &Config) -> Result<Arc<dyn LlmProvider>> {
         Some(provider) => Ok(qadra_llm::build(provider).context("set up the model provider")?),
         None => Ok(Arc::new(Builtin)),
     }
+}
+
+/// Has the use cases embed passages, if a model for that is set.
+pub(crate) fn embed(config: &Config, app: &App) -> Result<()> {
+    if let Some((provider, model)) = config.embedding()? {
+        tracing::info!(model, "embedding model");
+        let provider = qadra_llm::build(provider).context("set up the embedding provider")?;
+        app.embed_with(provider, model);
+    }
+    Ok(())
 }
 
 pub(crate) async fn listen(config: &Config) -> Result<(TcpListener, SocketAddr)> {

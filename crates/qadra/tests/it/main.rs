@@ -1,6 +1,7 @@
 //! The real program: started, asked over HTTP, killed and started again.
 
 mod api;
+mod documents;
 mod kill;
 mod nats;
 mod program;

@@ -28,6 +28,8 @@ pub struct Builder {
     pending: Pending,
     /// Pairs of a core and a gateway on a real broker; none is one pair on the in-process bus.
     pairs: Option<usize>,
+    /// Address of a server that embeds.
+    embedding: Option<String>,
 }
 
 /// A core and its gateway.
@@ -76,6 +78,12 @@ impl Builder {
         self
     }
 
+    /// Passages and questions are embedded by a server that speaks OpenAI's format.
+    pub fn embedding(mut self, url: &str) -> Self {
+        self.embedding = Some(url.to_owned());
+        self
+    }
+
     pub fn over_nats(mut self, pairs: usize) -> Self {
         self.pairs = Some(pairs);
         self
@@ -115,6 +123,7 @@ impl TestApp {
             scripted: false,
             pending: Pending::default(),
             pairs: None,
+            embedding: None,
         }
     }
 
@@ -226,6 +235,13 @@ impl TestApp {
             b.settings.clone(),
             &presence,
         );
+        if let Some(url) = &b.embedding {
+            let provider = qadra_llm::build(ProviderConfig {
+                base_url: Some(url.clone()),
+                ..ProviderConfig::new(ProviderKind::OpenAi)
+            });
+            app.embed_with(provider.expect("a provider"), "tiny".into());
+        }
         app.recover_turns().await;
         let core = app.serve().await.expect("the core on the bus");
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");

@@ -97,6 +97,63 @@ impl World {
             "alias",
             id(&owner.post("/api/knowledge/aliases", alias).await.json(201)),
         );
+        // A node that was merged into the one with the statement, and a pair to decide.
+        let mut made = vec![];
+        for n in ["second", "third"] {
+            let node = json!({"label": format!("{word} {n}")});
+            made.push(id(&owner
+                .post("/api/knowledge/nodes", node)
+                .await
+                .json(201)));
+        }
+        let path = format!("/api/knowledge/nodes/{}", ids["node"]);
+        owner
+            .post(
+                &format!("/api/knowledge/nodes/{}/merge", made[0]),
+                json!({"into": ids["node"]}),
+            )
+            .await
+            .json(200);
+        let events = owner.get(&format!("{path}/events")).await.json(200);
+        ids.insert("event", text(&events, "/items/0/id"));
+        let pair = unknown_id();
+        app.rows()
+            .await
+            .run(&format!(
+                "INSERT INTO kg_merges (tenant_id, id, a_id, b_id, score) VALUES ('{}', '{pair}', '{}', '{}', 0.5)",
+                owner.tenant_id, ids["node"], made[1]
+            ))
+            .await;
+        ids.insert("pair", pair);
+        let ball = json!({"name": format!("{word} ball"), "centers": [ids["node"]]});
+        ids.insert(
+            "ball",
+            id(&owner.post("/api/knowledge/balls", ball).await.json(201)),
+        );
+        let memory = json!({"agent_id": agent, "key": word, "note": format!("{word} note")});
+        ids.insert(
+            "memory",
+            id(&owner.post("/api/memory", memory).await.json(201)),
+        );
+        let document = json!({"title": format!("{word} report"), "content": format!("{word} Holdings acquired the {word} mines.")});
+        let document = id(&owner.post("/api/documents", document).await.json(201));
+        let state = async |pointer: &str| {
+            let path = format!("/api/documents/{document}");
+            let found = owner.get(&path).await.json(200);
+            text(&found, pointer)
+        };
+        // Until nothing moves any more, so that what a stranger changes would show.
+        super::eventually("the document is read", async || {
+            state("/analysis/status").await == "done"
+        })
+        .await;
+        let approve = format!("/api/documents/{document}/approve");
+        owner.post(&approve, json!({})).await.json(202);
+        super::eventually("the document is in", async || {
+            state("/ingestion_status").await == "completed"
+        })
+        .await;
+        ids.insert("document", document.clone());
         let key = owner
             .post("/api/api-keys", json!({"name": format!("{word} key")}))
             .await

@@ -1,0 +1,69 @@
+-- The neighbourhood of nodes. $1 tenant, $2 nodes, $3 per node, $4 two hops, $5 asked predicates.
+-- LATERAL with a LIMIT leaves the planner one order, the one that follows the indexes, also while it knows no sizes: the
+-- plan is made once for a connection. Labels are looked up last, for the rows that are kept.
+--   named    the nodes
+--   one      statements about them: the most certain, those of the asked predicates, those between two of them
+--   rim      the nodes that these lead to
+--   reached  where the rim leads, read from an index alone
+--   closing  statements that close a chain: from the rim to a named node, or to another node of the rim
+--   found    all of them, and some of the rim's other statements
+WITH named AS MATERIALIZED (
+    SELECT id FROM unnest($2::uuid[]) AS n (id)
+), one AS MATERIALIZED (
+    SELECT t.* FROM named n, LATERAL (
+        (SELECT * FROM kg_triples WHERE tenant_id = $1 AND subject_id = n.id
+            AND retracted_at IS NULL ORDER BY confidence DESC LIMIT $3)
+        UNION ALL
+        (SELECT * FROM kg_triples WHERE tenant_id = $1 AND object_node_id = n.id
+            AND retracted_at IS NULL ORDER BY confidence DESC LIMIT $3)) t
+    UNION ALL
+    SELECT t.* FROM named n, unnest($5::uuid[]) AS p (id), LATERAL (
+        (SELECT * FROM kg_triples WHERE tenant_id = $1 AND subject_id = n.id
+            AND predicate_id = p.id AND retracted_at IS NULL ORDER BY confidence DESC LIMIT $3)
+        UNION ALL
+        (SELECT * FROM kg_triples WHERE tenant_id = $1 AND object_node_id = n.id
+            AND predicate_id = p.id AND retracted_at IS NULL ORDER BY confidence DESC LIMIT $3)) t
+    UNION ALL
+    SELECT t.* FROM unnest($5::uuid[]) AS p (id), LATERAL (
+        SELECT * FROM kg_triples WHERE tenant_id = $1 AND predicate_id = p.id
+            AND retracted_at IS NULL LIMIT $3) t
+    WHERE cardinality($2) = 0
+    UNION ALL
+    SELECT t.* FROM named a, named b, LATERAL (
+        SELECT * FROM kg_triples WHERE tenant_id = $1 AND subject_id = a.id
+            AND object_node_id = b.id AND retracted_at IS NULL LIMIT 20) t
+    WHERE $4 AND a.id <> b.id AND cardinality($2) <= 8
+), rim AS MATERIALIZED (
+    SELECT x.id FROM one, LATERAL (VALUES (one.subject_id), (one.object_node_id)) AS x (id)
+    WHERE $4 AND x.id IS NOT NULL AND x.id <> ALL ($2) GROUP BY x.id ORDER BY max(one.confidence) DESC, x.id LIMIT 150
+), reached AS MATERIALIZED (
+    SELECT o.id, o.other FROM rim, LATERAL (
+        SELECT id, object_node_id AS other FROM kg_triples WHERE tenant_id = $1 AND subject_id = rim.id AND object_node_id IS NOT NULL
+            AND retracted_at IS NULL LIMIT 40) o
+), closing AS MATERIALIZED (
+    SELECT t.id FROM (SELECT id FROM rim LIMIT 100) r, named n, LATERAL (
+        (SELECT id FROM kg_triples WHERE tenant_id = $1 AND subject_id = r.id AND object_node_id = n.id AND retracted_at IS NULL LIMIT 2)
+        UNION ALL
+        (SELECT id FROM kg_triples WHERE tenant_id = $1 AND subject_id = n.id AND object_node_id = r.id AND retracted_at IS NULL LIMIT 2)) t
+    WHERE cardinality($2) <= 4 AND t.id NOT IN (SELECT id FROM one)
+    UNION
+    SELECT r.id FROM reached r WHERE r.other IN (SELECT id FROM rim)
+    LIMIT 150
+), found AS (
+    SELECT * FROM one
+    UNION ALL
+    SELECT t.* FROM closing c, LATERAL (SELECT * FROM kg_triples WHERE tenant_id = $1 AND id = c.id LIMIT 1) t
+    UNION ALL
+    (SELECT t.* FROM rim r, LATERAL (
+        (SELECT * FROM kg_triples WHERE tenant_id = $1 AND subject_id = r.id AND retracted_at IS NULL
+            AND (object_node_id IS NULL OR object_node_id <> ALL ($2)) ORDER BY confidence DESC LIMIT 20)
+        UNION ALL
+        (SELECT * FROM kg_triples WHERE tenant_id = $1 AND object_node_id = r.id AND retracted_at IS NULL
+            AND subject_id <> ALL ($2) ORDER BY confidence DESC LIMIT 20)) t LIMIT 150)
+)
+SELECT t.id, t.subject_id, s.label, t.predicate_id, p.name, t.object_node_id, t.object, coalesce(o.label, t.object_label),
+    t.polarity, t.confidence, t.kind, t.source, t.valid_from, t.valid_to, t.retracted_at, t.created_at
+FROM found t,
+    LATERAL (SELECT label FROM kg_nodes WHERE tenant_id = $1 AND id = t.subject_id LIMIT 1) s,
+    LATERAL (SELECT name FROM kg_predicates WHERE tenant_id = $1 AND id = t.predicate_id LIMIT 1) p
+    LEFT JOIN LATERAL (SELECT label FROM kg_nodes WHERE tenant_id = $1 AND id = t.object_node_id LIMIT 1) o ON true
