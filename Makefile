@@ -8,7 +8,7 @@ BIN       := $(CARGO_TARGET_DIR)/debug
 NODE      := sh $(CURDIR)/web/scripts/with-node.sh
 WEB_SRC   := $(shell find web/src web/public web/index.html web/vite.config.ts web/package-lock.json web/scripts -type f 2>/dev/null)
 
-.PHONY: run demo build web check test fmt lint audit test-rust test-web e2e bench openapi deps deps-test clean
+.PHONY: eval fuzz run demo build web check test fmt lint audit test-rust test-web e2e bench openapi deps deps-test clean
 
 ## Start on http://127.0.0.1:8520, installing what is missing.
 run: deps build
@@ -67,6 +67,16 @@ e2e: build e2e/node_modules/.installed
 bench:
 	cargo build --release -p qadra -p qadra-bench
 	$(CARGO_TARGET_DIR)/release/qadra-bench --qadra $(CARGO_TARGET_DIR)/release/qadra
+
+## Scores of parser, claims, verdicts and grounding; DATA is a folder with parser/, claims/, verify/, grounding/.
+DATA ?= evals
+eval:
+	cargo build --release -p qadra-evals
+	$(CARGO_TARGET_DIR)/release/qadra-evals --out $(CARGO_TARGET_DIR)/eval.json all $(DATA)
+
+## Fuzzes each target for SECONDS_EACH seconds.
+fuzz:
+	sh scripts/fuzz.sh
 
 ## Web types from the OpenAPI document of this build.
 openapi: build

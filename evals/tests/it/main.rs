@@ -1,0 +1,2 @@
+mod ablation;
+mod small;
