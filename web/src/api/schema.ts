@@ -502,6 +502,230 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/documents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List documents, newest first */
+        get: operations["document_list"];
+        put?: never;
+        /** Propose a document; it enters once a person approves it */
+        post: operations["document_propose"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/documents/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A document with its text */
+        get: operations["document_get"];
+        put?: never;
+        post?: never;
+        /** Withdraw a document and remove it */
+        delete: operations["document_delete"];
+        options?: never;
+        head?: never;
+        /** Change a document's title or address */
+        patch: operations["document_update"];
+        trace?: never;
+    };
+    "/api/documents/{id}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let a document in */
+        post: operations["document_approve"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/documents/{id}/chunks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The passages of a document */
+        get: operations["document_chunks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/documents/{id}/file": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A document as it was given */
+        get: operations["document_file"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/documents/{id}/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What approval would add, conflicts first */
+        get: operations["document_preview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/documents/{id}/reject": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Refuse a document */
+        post: operations["document_reject"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/documents/{id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Process a failed document again */
+        post: operations["document_retry"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/documents/{id}/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Follow a document until its state is final */
+        get: operations["document_watch"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/documents/{id}/text": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A part of a document's text */
+        get: operations["document_text"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/documents/{id}/triples": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The statements a document carries */
+        get: operations["document_triples"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/documents/{id}/withdraw": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Take back a document and what only it says */
+        post: operations["document_withdraw"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/documents/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Find passages of approved documents */
+        get: operations["document_search"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/knowledge/aliases": {
         parameters: {
             query?: never;
@@ -537,6 +761,128 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/knowledge/balls": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List saved neighbourhoods by name */
+        get: operations["ball_list"];
+        put?: never;
+        /** Save the neighbourhood of some nodes */
+        post: operations["ball_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/knowledge/balls/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A saved neighbourhood with its nodes and statements */
+        get: operations["ball_get"];
+        put?: never;
+        post?: never;
+        /** Delete a saved neighbourhood */
+        delete: operations["ball_delete"];
+        options?: never;
+        head?: never;
+        /** Change a saved neighbourhood */
+        patch: operations["ball_update"];
+        trace?: never;
+    };
+    "/api/knowledge/balls/{id}/refresh": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Look again what a saved neighbourhood holds */
+        post: operations["ball_refresh"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/knowledge/contradictions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List statements that contradict each other */
+        get: operations["knowledge_list_contradictions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/knowledge/merges": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List pairs of nodes that may be one, the likeliest first */
+        get: operations["knowledge_list_merges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/knowledge/merges/{id}/accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** They are one: merge them */
+        post: operations["knowledge_accept_merge"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/knowledge/merges/{id}/reject": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** They are two; not asked again */
+        post: operations["knowledge_reject_merge"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/knowledge/nodes": {
         parameters: {
             query?: never;
@@ -566,6 +912,91 @@ export interface paths {
         get: operations["knowledge_get_node"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/knowledge/nodes/{id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Merges and splits of a node, newest first */
+        get: operations["knowledge_list_node_events"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/knowledge/nodes/{id}/events/{event_id}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Undo a merge or a split */
+        post: operations["knowledge_undo_node_event"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/knowledge/nodes/{id}/graph": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The neighbourhood of a node */
+        get: operations["knowledge_node_graph"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/knowledge/nodes/{id}/merge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make a node part of another */
+        post: operations["knowledge_merge_node"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/knowledge/nodes/{id}/split": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make a node of its own from some statements of a node */
+        post: operations["knowledge_split_node"];
         delete?: never;
         options?: never;
         head?: never;
@@ -656,7 +1087,79 @@ export interface paths {
         delete: operations["knowledge_retract_triple"];
         options?: never;
         head?: never;
+        /** Qualify a statement: its time, confidence, kind */
+        patch: operations["knowledge_update_triple"];
+        trace?: never;
+    };
+    "/api/knowledge/triples/{id}/sources": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The sentences a statement stands on */
+        get: operations["knowledge_list_sources"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/api/knowledge/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What the graph says to each claim of a text */
+        post: operations["knowledge_verify"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memory": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List what is remembered, the last changed first */
+        get: operations["memory_list"];
+        put?: never;
+        /** Remember something; the same key replaces */
+        post: operations["memory_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memory/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read an entry */
+        get: operations["memory_get"];
+        put?: never;
+        post?: never;
+        /** Forget an entry */
+        delete: operations["memory_delete"];
+        options?: never;
+        head?: never;
+        /** Change an entry */
+        patch: operations["memory_update"];
         trace?: never;
     };
     "/api/meta": {
@@ -697,6 +1200,10 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        AcceptMerge: {
+            /** @description Which one stays, `a` or `b`; if absent the one with more statements. */
+            keep?: string | null;
+        };
         /** @description A persona with a system prompt that takes part in conversations, flows and workloads. */
         Agent: {
             avatar_url?: string | null;
@@ -731,6 +1238,19 @@ export interface components {
              * @description Counts published changes of the prompt, model and temperature, from 1.
              */
             version: number;
+        };
+        /** @description A page of a list. */
+        AgentList: {
+            items: components["schemas"]["Agent"][];
+            /** Format: int64 */
+            limit: number;
+            /** Format: int64 */
+            offset: number;
+            /**
+             * Format: int64
+             * @description How many there are in all.
+             */
+            total: number;
         };
         /** @description A ready-made persona. */
         AgentPreset: {
@@ -774,6 +1294,19 @@ export interface components {
             id: string;
             node: components["schemas"]["NodeRef"];
         };
+        /** @description A page of a list. */
+        AliasList: {
+            items: components["schemas"]["Alias"][];
+            /** Format: int64 */
+            limit: number;
+            /** Format: int64 */
+            offset: number;
+            /**
+             * Format: int64
+             * @description How many there are in all.
+             */
+            total: number;
+        };
         /** @description An API key without its secret, which is stored only as a hash. */
         ApiKey: {
             /** Format: date-time */
@@ -792,6 +1325,83 @@ export interface components {
             scopes: components["schemas"]["Scope"][];
             /** Format: uuid */
             user_id: string;
+        };
+        /** @description A page of a list. */
+        ApiKeyList: {
+            items: components["schemas"]["ApiKey"][];
+            /** Format: int64 */
+            limit: number;
+            /** Format: int64 */
+            offset: number;
+            /**
+             * Format: int64
+             * @description How many there are in all.
+             */
+            total: number;
+        };
+        ApproveDocument: {
+            /** @description At most 2,000 characters. */
+            note?: string | null;
+        };
+        /** @description A saved neighbourhood: all nodes within `radius` steps of the centers, as of `refreshed_at`. */
+        Ball: {
+            centers: components["schemas"]["NodeRef"][];
+            /** Format: date-time */
+            created_at: string;
+            /** Format: uuid */
+            created_by?: string | null;
+            /** Format: int64 */
+            edge_count: number;
+            filters: components["schemas"]["BallFilters"];
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /** Format: int64 */
+            node_count: number;
+            /** Format: int64 */
+            radius: number;
+            /** Format: date-time */
+            refreshed_at: string;
+            /** @description It reached 2,000 nodes or 5,000 statements. */
+            truncated: boolean;
+        };
+        /** @description A saved neighbourhood with what it holds; statements retracted since are left out. */
+        BallDetail: components["schemas"]["Ball"] & {
+            edges: components["schemas"]["GraphEdge"][];
+            nodes: components["schemas"]["GraphNode"][];
+        };
+        /** @description What counts as an edge; an absent field lets all through. */
+        BallFilters: {
+            /**
+             * @description `fact`, `claim`.
+             * @default []
+             */
+            kinds: string[];
+            /**
+             * Format: float
+             * @default null
+             */
+            min_confidence: number | null;
+            /**
+             * @description `+` or `-`.
+             * @default null
+             */
+            polarity: string | null;
+            /** @default [] */
+            predicates: string[];
+        };
+        /** @description A page of a list. */
+        BallList: {
+            items: components["schemas"]["Ball"][];
+            /** Format: int64 */
+            limit: number;
+            /** Format: int64 */
+            offset: number;
+            /**
+             * Format: int64
+             * @description How many there are in all.
+             */
+            total: number;
         };
         /**
          * @description Where control goes once an agent has finished.
@@ -827,6 +1437,42 @@ export interface components {
             updated_at: string;
             /** Format: uuid */
             user_id: string;
+        };
+        /** @description A line of the conversation list. */
+        ConversationSummary: {
+            /** Format: date-time */
+            created_at: string;
+            /** Format: uuid */
+            id: string;
+            is_archived: boolean;
+            is_shared: boolean;
+            /** Format: uuid */
+            last_agent_id?: string | null;
+            /** @description First 160 characters of the newest message. */
+            last_message_preview?: string | null;
+            match?: components["schemas"]["SearchMatch"] | null;
+            /** Format: int32 */
+            message_count: number;
+            /** Format: uuid */
+            running_turn_id?: string | null;
+            title?: string | null;
+            /** Format: date-time */
+            updated_at: string;
+            /** Format: uuid */
+            user_id: string;
+        };
+        /** @description A page of a list. */
+        ConversationSummaryList: {
+            items: components["schemas"]["ConversationSummary"][];
+            /** Format: int64 */
+            limit: number;
+            /** Format: int64 */
+            offset: number;
+            /**
+             * Format: int64
+             * @description How many there are in all.
+             */
+            total: number;
         };
         /** @description Everything but the name has a default; with `preset` the defaults are that persona's. */
         CreateAgent: {
@@ -865,6 +1511,17 @@ export interface components {
             /** @description `read`, `write`, `admin`; `write` if absent. */
             scopes?: components["schemas"]["Scope"][] | null;
         };
+        CreateBall: {
+            /** @description Ids of 1 to 50 nodes. */
+            centers: string[];
+            filters?: components["schemas"]["BallFilters"];
+            name: string;
+            /**
+             * Format: int64
+             * @description 0 to 3; 1 if absent.
+             */
+            radius?: number | null;
+        };
         CreateConversation: {
             /** @description Made from the first message if absent. */
             title?: string | null;
@@ -872,6 +1529,25 @@ export interface components {
         /** @description The only answer that carries the key itself. */
         CreatedApiKey: components["schemas"]["ApiKey"] & {
             key: string;
+        };
+        /** @description Something to remember: a value, a note, or both. The same key of the same agent replaces. */
+        CreateMemory: {
+            /**
+             * Format: uuid
+             * @description Whose it is; the whole tenant's if absent.
+             */
+            agent_id?: string | null;
+            /** @description At most 200 characters. */
+            key?: string | null;
+            /** @description At most 4,000 characters. */
+            note?: string | null;
+            /**
+             * Format: int64
+             * @description 1 second to 10 years; for ever if absent.
+             */
+            ttl_seconds?: number | null;
+            /** @description Any JSON of at most 16 KiB. */
+            value?: unknown;
         };
         CreateNode: {
             aliases?: string[];
@@ -912,6 +1588,209 @@ export interface components {
             /** Format: int64 */
             prompt_tokens: number;
         };
+        Document: {
+            analysis: components["schemas"]["DocumentAnalysis"];
+            /** Format: date-time */
+            approved_at?: string | null;
+            /** Format: uuid */
+            approved_by?: string | null;
+            /**
+             * Format: int32
+             * @description How often it was processed.
+             */
+            attempts: number;
+            /**
+             * Format: int64
+             * @description Characters (code points) of its text, once it was read.
+             */
+            char_count?: number | null;
+            content_type: string;
+            /** Format: date-time */
+            created_at: string;
+            filename?: string | null;
+            /** Format: uuid */
+            id: string;
+            ingestion_result?: components["schemas"]["IngestionResult"] | null;
+            /** @description `pending_approval`, `approved`, `processing`, `completed`, `failed`, `rejected` or `withdrawn`. */
+            ingestion_status: string;
+            /** Format: date-time */
+            processed_at?: string | null;
+            progress?: components["schemas"]["DocumentProgress"] | null;
+            /** Format: uuid */
+            proposed_by: string;
+            /** Format: uuid */
+            proposed_by_agent?: string | null;
+            /** Format: date-time */
+            rejected_at?: string | null;
+            /** Format: uuid */
+            rejected_by?: string | null;
+            rejection_reason?: string | null;
+            /** Format: int64 */
+            size_bytes: number;
+            /** @description `upload`, `web`, `api`, `research` or `agent`. */
+            source_type: string;
+            source_url?: string | null;
+            title: string;
+            withdrawal_reason?: string | null;
+            /** Format: date-time */
+            withdrawn_at?: string | null;
+            /** Format: uuid */
+            withdrawn_by?: string | null;
+        };
+        /** @description What approval would add, as it was when the document was proposed. */
+        DocumentAnalysis: {
+            /**
+             * Format: int64
+             * @description Statements that contradict what stands in the graph.
+             */
+            conflicts: number;
+            error?: components["schemas"]["DocumentError"] | null;
+            /**
+             * Format: int64
+             * @description Statements that stand in the graph already.
+             */
+            known: number;
+            /** Format: int64 */
+            new: number;
+            /** @description `pending`, `running`, `done` or `failed`. */
+            status: string;
+            /** Format: int64 */
+            triples: number;
+        };
+        /** @description A passage of a document. */
+        DocumentChunk: {
+            heading?: string | null;
+            /** Format: uuid */
+            id: string;
+            /** Format: int32 */
+            position: number;
+            span: number[];
+            text: string;
+        };
+        /** @description A page of a list. */
+        DocumentChunkList: {
+            items: components["schemas"]["DocumentChunk"][];
+            /** Format: int64 */
+            limit: number;
+            /** Format: int64 */
+            offset: number;
+            /**
+             * Format: int64
+             * @description How many there are in all.
+             */
+            total: number;
+        };
+        /** @description A document with its text. */
+        DocumentDetail: components["schemas"]["Document"] & {
+            /** @description The first 200,000 characters of the text; `null` before it was read. */
+            content?: string | null;
+            content_truncated: boolean;
+        };
+        DocumentError: {
+            code: string;
+            detail: string;
+        };
+        DocumentHit: {
+            /** Format: uuid */
+            chunk_id: string;
+            /** Format: uuid */
+            document_id: string;
+            /** Format: double */
+            score: number;
+            snippet: string;
+            span: number[];
+            title: string;
+        };
+        /** @description A page of a list. */
+        DocumentHitList: {
+            items: components["schemas"]["DocumentHit"][];
+            /** Format: int64 */
+            limit: number;
+            /** Format: int64 */
+            offset: number;
+            /**
+             * Format: int64
+             * @description How many there are in all.
+             */
+            total: number;
+        };
+        /** @description A page of a list. */
+        DocumentList: {
+            items: components["schemas"]["Document"][];
+            /** Format: int64 */
+            limit: number;
+            /** Format: int64 */
+            offset: number;
+            /**
+             * Format: int64
+             * @description How many there are in all.
+             */
+            total: number;
+        };
+        /** @description A page of [`Finding`]s, conflicts first, and how many there are of each kind. */
+        DocumentPreview: {
+            /** Format: int64 */
+            conflicts: number;
+            items: components["schemas"]["Finding"][];
+            /** Format: int64 */
+            known: number;
+            /** Format: int64 */
+            limit: number;
+            /** Format: int64 */
+            new: number;
+            /** Format: int64 */
+            offset: number;
+            /** @description Of the analysis: `pending`, `running`, `done` or `failed`. */
+            status: string;
+            /** Format: int64 */
+            total: number;
+        };
+        /** @description How far the work on a document is. */
+        DocumentProgress: {
+            /** Format: int64 */
+            done: number;
+            /** @description `reading`, `splitting`, `extracting`, `linking`, `embedding` or `saving`. */
+            stage: string;
+            /** Format: int64 */
+            total: number;
+        };
+        /** @description A document with the number of the change that made it so; what its event stream is made from. */
+        DocumentState: {
+            document: components["schemas"]["Document"];
+            /** Format: int32 */
+            seq: number;
+        };
+        /** @description A part of a document's text; places are counted in characters (code points). */
+        DocumentText: {
+            /** Format: int64 */
+            from: number;
+            text: string;
+            /** Format: int64 */
+            to: number;
+            /** Format: int64 */
+            total: number;
+        };
+        /** @description A statement that a document carries, and the sentence it stands on. */
+        DocumentTriple: {
+            /** Format: uuid */
+            chunk_id?: string | null;
+            sentence: string;
+            span: number[];
+            triple: components["schemas"]["Triple"];
+        };
+        /** @description A page of a list. */
+        DocumentTripleList: {
+            items: components["schemas"]["DocumentTriple"][];
+            /** Format: int64 */
+            limit: number;
+            /** Format: int64 */
+            offset: number;
+            /**
+             * Format: int64
+             * @description How many there are in all.
+             */
+            total: number;
+        };
         EditMessage: {
             /**
              * Format: uuid
@@ -926,6 +1805,81 @@ export interface components {
             conversation: components["schemas"]["Conversation"];
             user_message: components["schemas"]["Message"];
         };
+        /** @description A file in the common object store. */
+        FileRef: {
+            content_type: string;
+            filename: string;
+            /** Format: uuid */
+            id: string;
+            /** Format: int64 */
+            size: number;
+        };
+        /** @description A statement that approval would add, with the sentence it is from. */
+        Finding: {
+            /** Format: double */
+            confidence: number;
+            conflicts: components["schemas"]["FindingConflict"][];
+            kind: string;
+            /** @description `{type, value, unit?, label}` */
+            object: Record<string, never>;
+            polarity: string;
+            predicate: string;
+            sentence: string;
+            /** @description Of the sentence, in characters (code points) of the text. */
+            span: number[];
+            /** @description `new`, `known` or `conflict`. */
+            status: string;
+            subject: string;
+        };
+        FindingConflict: {
+            reason: string;
+            triple: components["schemas"]["Triple"];
+        };
+        /** @description The neighbourhood of a node. */
+        Graph: {
+            center: components["schemas"]["NodeRef"];
+            edges: components["schemas"]["GraphEdge"][];
+            nodes: components["schemas"]["GraphNode"][];
+            /** @description Something was left out for want of room. */
+            truncated: boolean;
+        };
+        /** @description A statement between two nodes of a drawn graph. */
+        GraphEdge: {
+            /** Format: double */
+            confidence: number;
+            /**
+             * Format: double
+             * @description Of the drawn graph: high within a cohesive part, low for a bridge; `null` for a node's edge to itself.
+             */
+            curvature?: number | null;
+            /** Format: uuid */
+            id: string;
+            kind: string;
+            label: string;
+            /** Format: uuid */
+            object: string;
+            polarity: string;
+            predicate: string;
+            /** Format: uuid */
+            subject: string;
+        };
+        /** @description A node of a drawn graph. */
+        GraphNode: {
+            /**
+             * Format: int64
+             * @description Statements that tie it to other nodes anywhere in the graph, counted to at most 1,000 each way.
+             */
+            degree: number;
+            /**
+             * Format: int64
+             * @description Steps from the nearest center.
+             */
+            hop: number;
+            /** Format: uuid */
+            id: string;
+            kind?: string | null;
+            label: string;
+        };
         /** @description What the graph says to a question. */
         Grounding: {
             /** @description `competent`, `partial` or `out_of_scope`. */
@@ -939,18 +1893,47 @@ export interface components {
             /** @description Most relevant first, each with its `score`. */
             triples: Record<string, never>[];
         };
-        /** @description A page of a list. */
-        Items: {
-            items: components["schemas"]["ApiKey"][];
-            /** Format: int64 */
-            limit: number;
-            /** Format: int64 */
-            offset: number;
+        /** @description What processing a document came to. */
+        IngestionResult: {
             /**
              * Format: int64
-             * @description How many there are in all.
+             * @default 0
              */
-            total: number;
+            chunks: number;
+            /** @default null */
+            error: components["schemas"]["DocumentError"] | null;
+            /**
+             * Format: int64
+             * @description Names that may be those of known things, for people to decide.
+             * @default 0
+             */
+            merges_queued: number;
+            /**
+             * Format: int64
+             * @description Sentences that carry a statement.
+             * @default 0
+             */
+            sentences: number;
+            /**
+             * Format: int64
+             * @description Claims that became no statement: a subject nobody named, a question, a condition, a text too long.
+             * @default 0
+             */
+            skipped: number;
+            /**
+             * Format: int64
+             * @description Statements that nobody had made before.
+             * @default 0
+             */
+            triples_added: number;
+            /**
+             * Format: int64
+             * @description Statements that stood already and now rest on this document too.
+             * @default 0
+             */
+            triples_supported: number;
+            /** @default [] */
+            warnings: string[];
         };
         KnowledgeQuery: {
             query: string;
@@ -980,6 +1963,89 @@ export interface components {
             name: string;
             role: components["schemas"]["Role"];
             slug: string;
+        };
+        Memory: {
+            /** Format: uuid */
+            agent_id?: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            expires_at?: string | null;
+            /** Format: uuid */
+            id: string;
+            key?: string | null;
+            note?: string | null;
+            /** @description `tenant` or `agent`. */
+            scope: string;
+            /** @description `person` or `agent`. */
+            source: string;
+            /** Format: date-time */
+            updated_at: string;
+            /**
+             * Format: uuid
+             * @description Who wrote it, or on whose behalf the agent did.
+             */
+            user_id?: string | null;
+            value?: unknown;
+        };
+        /** @description A page of a list. */
+        MemoryList: {
+            items: components["schemas"]["Memory"][];
+            /** Format: int64 */
+            limit: number;
+            /** Format: int64 */
+            offset: number;
+            /**
+             * Format: int64
+             * @description How many there are in all.
+             */
+            total: number;
+        };
+        /** @description Two nodes that may be one. */
+        Merge: {
+            a: components["schemas"]["Node"];
+            b: components["schemas"]["Node"];
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            decided_at?: string | null;
+            /** Format: uuid */
+            decided_by?: string | null;
+            /**
+             * Format: uuid
+             * @description The document that brought it up.
+             */
+            document_id?: string | null;
+            /** Format: uuid */
+            id: string;
+            reasons: string[];
+            /**
+             * Format: double
+             * @description 0 to 1: how alike they are.
+             */
+            score: number;
+            /** @description `pending`, `accepted` or `rejected`. */
+            status: string;
+        };
+        /** @description A page of a list. */
+        MergeList: {
+            items: components["schemas"]["Merge"][];
+            /** Format: int64 */
+            limit: number;
+            /** Format: int64 */
+            offset: number;
+            /**
+             * Format: int64
+             * @description How many there are in all.
+             */
+            total: number;
+        };
+        MergeNode: {
+            /**
+             * Format: uuid
+             * @description The node that stays.
+             */
+            into: string;
         };
         /** @description One message of a thread. Lists show those of the active branch, in order. */
         Message: {
@@ -1042,6 +2108,19 @@ export interface components {
              */
             token_count?: number | null;
         };
+        /** @description A page of a list. */
+        MessageList: {
+            items: components["schemas"]["Message"][];
+            /** Format: int64 */
+            limit: number;
+            /** Format: int64 */
+            offset: number;
+            /**
+             * Format: int64
+             * @description How many there are in all.
+             */
+            total: number;
+        };
         /** @enum {string} */
         MessageRole: "user" | "assistant" | "system";
         /** @description What runs, for anyone who can reach it. */
@@ -1076,6 +2155,61 @@ export interface components {
         NodeDetail: components["schemas"]["Node"] & {
             triples: components["schemas"]["Triple"][];
         };
+        /** @description A merge or a split. */
+        NodeEvent: {
+            /** Format: uuid */
+            actor_id?: string | null;
+            /** Format: int64 */
+            aliases: number;
+            /**
+             * Format: int64
+             * @description Statements that were retracted because the node had them already.
+             */
+            collapsed: number;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: uuid */
+            id: string;
+            /** @description `merge` or `split`. */
+            kind: string;
+            /**
+             * Format: uuid
+             * @description The node that stayed.
+             */
+            node_id: string;
+            /** @description The node that was merged into it, or split off. */
+            other: components["schemas"]["NodeRef"];
+            /** Format: int64 */
+            triples: number;
+            /** Format: date-time */
+            undone_at?: string | null;
+        };
+        /** @description A page of a list. */
+        NodeEventList: {
+            items: components["schemas"]["NodeEvent"][];
+            /** Format: int64 */
+            limit: number;
+            /** Format: int64 */
+            offset: number;
+            /**
+             * Format: int64
+             * @description How many there are in all.
+             */
+            total: number;
+        };
+        /** @description A page of a list. */
+        NodeList: {
+            items: components["schemas"]["Node"][];
+            /** Format: int64 */
+            limit: number;
+            /** Format: int64 */
+            offset: number;
+            /**
+             * Format: int64
+             * @description How many there are in all.
+             */
+            total: number;
+        };
         NodeRef: {
             /** Format: uuid */
             id: string;
@@ -1098,9 +2232,22 @@ export interface components {
             name: string;
             symmetric: boolean;
         };
+        /** @description A page of a list. */
+        PredicateList: {
+            items: components["schemas"]["Predicate"][];
+            /** Format: int64 */
+            limit: number;
+            /** Format: int64 */
+            offset: number;
+            /**
+             * Format: int64
+             * @description How many there are in all.
+             */
+            total: number;
+        };
         Problem: {
             /** @enum {string} */
-            code: "MALFORMED_JSON" | "MALFORMED_REQUEST" | "UNAUTHENTICATED" | "INVALID_CREDENTIALS" | "TOKEN_EXPIRED" | "TOKEN_INVALID" | "REFRESH_TOKEN_REUSED" | "FORBIDDEN" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "CONFLICT" | "EMAIL_TAKEN" | "CONVERSATION_BUSY" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "VALIDATION_FAILED" | "AGENT_INACTIVE" | "RATE_LIMITED" | "TURN_INTERRUPTED" | "LLM_FAILED" | "LLM_TIMEOUT" | "UNAVAILABLE" | "TIMEOUT" | "INTERNAL";
+            code: "MALFORMED_JSON" | "MALFORMED_REQUEST" | "UNAUTHENTICATED" | "INVALID_CREDENTIALS" | "TOKEN_EXPIRED" | "TOKEN_INVALID" | "REFRESH_TOKEN_REUSED" | "FORBIDDEN" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "CONFLICT" | "EMAIL_TAKEN" | "DOCUMENT_STATE" | "DOCUMENT_TOO_LARGE" | "DOCUMENT_TYPE" | "DOCUMENT_UNREADABLE" | "DOCUMENT_ENCRYPTED" | "DOCUMENT_NO_TEXT" | "DOCUMENT_TIMEOUT" | "CONVERSATION_BUSY" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "VALIDATION_FAILED" | "AGENT_INACTIVE" | "RATE_LIMITED" | "TURN_INTERRUPTED" | "LLM_FAILED" | "LLM_TIMEOUT" | "UNAVAILABLE" | "TIMEOUT" | "INTERNAL";
             detail: string;
             hint?: string;
             /** Format: uuid */
@@ -1108,6 +2255,22 @@ export interface components {
             status: number;
             title: string;
             type: string;
+        };
+        /**
+         * @description A document to propose. Over HTTP the same path takes `multipart/form-data` instead, with the field `file` and
+         *     optionally `title` and `source_url`.
+         */
+        ProposeDocument: {
+            /** @description The text itself, at most 64 MiB. */
+            content?: string | null;
+            /** @description `text/plain` (if absent), `text/markdown` or `text/html`. */
+            content_type?: string | null;
+            /** @description `upload`, `web`, `api` (if absent) or `research`. */
+            source_type?: string | null;
+            /** @description Where it is from: an http or https address. */
+            source_url?: string | null;
+            /** @description At most 500 characters; found in the document, or made from the file name, if absent. */
+            title?: string | null;
         };
         RateMessage: {
             /**
@@ -1133,6 +2296,10 @@ export interface components {
             /** @description 8 to 1,024 characters. */
             password: string;
             tenant_name: string;
+        };
+        RejectDocument: {
+            /** @description Why, 1 to 2,000 characters. */
+            reason: string;
         };
         /**
          * @description Role of a user inside one tenant, weakest first so that `>=` compares power.
@@ -1165,6 +2332,14 @@ export interface components {
             /** @description Bearer token for the next `expires_in` seconds. */
             token: string;
             user: components["schemas"]["User"];
+        };
+        /** @description What becomes a node of its own. */
+        SplitNode: {
+            alias_ids?: string[];
+            /** @description Its name. The name of a node that was merged brings that node back, under its old id. */
+            label: string;
+            /** @description Statements that are about it, 1 to 10,000. */
+            triple_ids: string[];
         };
         SwitchTenant: {
             /** @description Id or slug. */
@@ -1200,6 +2375,19 @@ export interface components {
             /** Format: date */
             valid_to?: string | null;
         };
+        /** @description A page of a list. */
+        TripleList: {
+            items: components["schemas"]["Triple"][];
+            /** Format: int64 */
+            limit: number;
+            /** Format: int64 */
+            offset: number;
+            /**
+             * Format: int64
+             * @description How many there are in all.
+             */
+            total: number;
+        };
         /** @description A node or a typed literal. */
         TripleObject: {
             /** @description As shown to people. */
@@ -1210,6 +2398,51 @@ export interface components {
             type: string;
             unit?: string | null;
             value: unknown;
+        };
+        /** @description Two statements that cannot both be true. */
+        TriplePair: {
+            a: components["schemas"]["Triple"];
+            b: components["schemas"]["Triple"];
+            reason: string;
+        };
+        /** @description A page of a list. */
+        TriplePairList: {
+            items: components["schemas"]["TriplePair"][];
+            /** Format: int64 */
+            limit: number;
+            /** Format: int64 */
+            offset: number;
+            /**
+             * Format: int64
+             * @description How many there are in all.
+             */
+            total: number;
+        };
+        /** @description A sentence of a document that a statement stands on. */
+        TripleSource: {
+            /** Format: uuid */
+            chunk_id?: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: uuid */
+            document_id: string;
+            sentence: string;
+            source_url?: string | null;
+            span: number[];
+            title: string;
+        };
+        /** @description A page of a list. */
+        TripleSourceList: {
+            items: components["schemas"]["TripleSource"][];
+            /** Format: int64 */
+            limit: number;
+            /** Format: int64 */
+            offset: number;
+            /**
+             * Format: int64
+             * @description How many there are in all.
+             */
+            total: number;
         };
         /** @description One exchange: a user message being answered by an agent. */
         Turn: {
@@ -1256,10 +2489,32 @@ export interface components {
             /** Format: double */
             temperature?: number | null;
         };
+        /** @description A change of centers, radius or filters refreshes it. */
+        UpdateBall: {
+            centers?: string[] | null;
+            filters?: components["schemas"]["BallFilters"] | null;
+            name?: string | null;
+            /** Format: int64 */
+            radius?: number | null;
+        };
         UpdateConversation: {
             is_archived?: boolean | null;
             is_shared?: boolean | null;
             title?: string | null;
+        };
+        UpdateDocument: {
+            source_url?: string | null;
+            title?: string | null;
+        };
+        UpdateMemory: {
+            key?: string | null;
+            note?: string | null;
+            /**
+             * Format: int64
+             * @description From now; `null` for ever.
+             */
+            ttl_seconds?: number | null;
+            value?: unknown;
         };
         UpdatePredicate: {
             /** Format: uuid */
@@ -1268,6 +2523,23 @@ export interface components {
             /** Format: uuid */
             inverse_of?: string | null;
             symmetric?: boolean | null;
+        };
+        /** @description Qualifies a statement; what it says stays. */
+        UpdateTriple: {
+            /**
+             * Format: float
+             * @description 0 to 1.
+             */
+            confidence?: number | null;
+            /** @description `fact` or `claim`. */
+            kind?: string | null;
+            /** Format: date */
+            valid_from?: string | null;
+            /**
+             * Format: date
+             * @description The first day on which it no longer holds.
+             */
+            valid_to?: string | null;
         };
         /** @description Model use of the tenant in a span of time. */
         Usage: {
@@ -1293,6 +2565,21 @@ export interface components {
             name: string;
             /** @description Role in the tenant of the request. */
             role: components["schemas"]["Role"];
+        };
+        /** @description What both gates say to a text; each is `null` when there is nothing to hold it against or nothing is claimed. */
+        Verification: {
+            belnap?: Record<string, never> | null;
+            verification?: Record<string, never> | null;
+        };
+        VerifyText: {
+            /** @description What the text answers; its facts are added to those about the text itself. */
+            query?: string | null;
+            /** @description At most 100,000 characters. */
+            text: string;
+        };
+        WithdrawDocument: {
+            /** @description At most 2,000 characters. */
+            reason?: string | null;
         };
     };
     responses: never;
@@ -1325,7 +2612,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Items"];
+                    "application/json": components["schemas"]["AgentList"];
                 };
             };
             /** @description a problem */
@@ -1579,7 +2866,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Items"];
+                    "application/json": components["schemas"]["ApiKeyList"];
                 };
             };
             /** @description a problem */
@@ -1873,7 +3160,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Items"];
+                    "application/json": components["schemas"]["ConversationSummaryList"];
                 };
             };
             /** @description a problem */
@@ -1944,7 +3231,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Items"];
+                    "application/json": components["schemas"]["MessageList"];
                 };
             };
             /** @description a problem */
@@ -2531,6 +3818,554 @@ export interface operations {
             };
         };
     };
+    document_list: {
+        parameters: {
+            query?: {
+                /** @description 1 to 100, 20 if absent */
+                limit?: number;
+                /** @description how many to skip */
+                offset?: number;
+                /** @description words in title, file name or address */
+                q?: string;
+                /** @description only documents in this state */
+                status?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List documents, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocumentList"];
+                };
+            };
+            /** @description a problem */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    document_propose: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ProposeDocument"];
+                "multipart/form-data": {
+                    /** Format: binary */
+                    file: string;
+                    source_url?: string;
+                    title?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Propose a document; it enters once a person approves it */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Document"];
+                };
+            };
+            /** @description a problem */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    document_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A document with its text */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocumentDetail"];
+                };
+            };
+            /** @description a problem */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    document_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Withdraw a document and remove it */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description a problem */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    document_update: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateDocument"];
+            };
+        };
+        responses: {
+            /** @description Change a document's title or address */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Document"];
+                };
+            };
+            /** @description a problem */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    document_approve: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ApproveDocument"];
+            };
+        };
+        responses: {
+            /** @description Let a document in */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Document"];
+                };
+            };
+            /** @description a problem */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    document_chunks: {
+        parameters: {
+            query?: {
+                /** @description 1 to 100, 20 if absent */
+                limit?: number;
+                /** @description how many to skip */
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The passages of a document */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocumentChunkList"];
+                };
+            };
+            /** @description a problem */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    document_file: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A document as it was given */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            /** @description a problem */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    document_preview: {
+        parameters: {
+            query?: {
+                /** @description 1 to 100, 20 if absent */
+                limit?: number;
+                /** @description how many to skip */
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What approval would add, conflicts first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocumentPreview"];
+                };
+            };
+            /** @description a problem */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    document_reject: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RejectDocument"];
+            };
+        };
+        responses: {
+            /** @description Refuse a document */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Document"];
+                };
+            };
+            /** @description a problem */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    document_retry: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Process a failed document again */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Document"];
+                };
+            };
+            /** @description a problem */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    document_watch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Follow a document until its state is final */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            /** @description a problem */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    document_text: {
+        parameters: {
+            query?: {
+                /** @description first character, counted in code points from 0 */
+                from?: number;
+                /** @description one past the last; at most 100,000 after `from` */
+                to?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A part of a document's text */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocumentText"];
+                };
+            };
+            /** @description a problem */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    document_triples: {
+        parameters: {
+            query?: {
+                /** @description 1 to 100, 20 if absent */
+                limit?: number;
+                /** @description how many to skip */
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The statements a document carries */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocumentTripleList"];
+                };
+            };
+            /** @description a problem */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    document_withdraw: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WithdrawDocument"];
+            };
+        };
+        responses: {
+            /** @description Take back a document and what only it says */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Document"];
+                };
+            };
+            /** @description a problem */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    document_search: {
+        parameters: {
+            query?: {
+                /** @description 1 to 100, 20 if absent */
+                limit?: number;
+                /** @description words to find, as in a web search */
+                q?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Find passages of approved documents */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocumentHitList"];
+                };
+            };
+            /** @description a problem */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     knowledge_list_aliases: {
         parameters: {
             query?: {
@@ -2551,7 +4386,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Items"];
+                    "application/json": components["schemas"]["AliasList"];
                 };
             };
             /** @description a problem */
@@ -2627,6 +4462,337 @@ export interface operations {
             };
         };
     };
+    ball_list: {
+        parameters: {
+            query?: {
+                /** @description 1 to 100, 20 if absent */
+                limit?: number;
+                /** @description how many to skip */
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List saved neighbourhoods by name */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BallList"];
+                };
+            };
+            /** @description a problem */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    ball_create: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateBall"];
+            };
+        };
+        responses: {
+            /** @description Save the neighbourhood of some nodes */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ball"];
+                };
+            };
+            /** @description a problem */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    ball_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A saved neighbourhood with its nodes and statements */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BallDetail"];
+                };
+            };
+            /** @description a problem */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    ball_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Delete a saved neighbourhood */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description a problem */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    ball_update: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateBall"];
+            };
+        };
+        responses: {
+            /** @description Change a saved neighbourhood */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ball"];
+                };
+            };
+            /** @description a problem */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    ball_refresh: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Look again what a saved neighbourhood holds */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ball"];
+                };
+            };
+            /** @description a problem */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    knowledge_list_contradictions: {
+        parameters: {
+            query?: {
+                /** @description 1 to 100, 20 if absent */
+                limit?: number;
+                /** @description id of a node; the whole graph if absent */
+                node?: string;
+                /** @description how many to skip */
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List statements that contradict each other */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TriplePairList"];
+                };
+            };
+            /** @description a problem */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    knowledge_list_merges: {
+        parameters: {
+            query?: {
+                /** @description 1 to 100, 20 if absent */
+                limit?: number;
+                /** @description how many to skip */
+                offset?: number;
+                /** @description pending (if absent), accepted or rejected */
+                status?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List pairs of nodes that may be one, the likeliest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MergeList"];
+                };
+            };
+            /** @description a problem */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    knowledge_accept_merge: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AcceptMerge"];
+            };
+        };
+        responses: {
+            /** @description They are one: merge them */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Node"];
+                };
+            };
+            /** @description a problem */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    knowledge_reject_merge: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description They are two; not asked again */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Merge"];
+                };
+            };
+            /** @description a problem */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     knowledge_list_nodes: {
         parameters: {
             query?: {
@@ -2649,7 +4815,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Items"];
+                    "application/json": components["schemas"]["NodeList"];
                 };
             };
             /** @description a problem */
@@ -2727,6 +4893,182 @@ export interface operations {
             };
         };
     };
+    knowledge_list_node_events: {
+        parameters: {
+            query?: {
+                /** @description 1 to 100, 20 if absent */
+                limit?: number;
+                /** @description how many to skip */
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Merges and splits of a node, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NodeEventList"];
+                };
+            };
+            /** @description a problem */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    knowledge_undo_node_event: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                event_id: string;
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Undo a merge or a split */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Node"];
+                };
+            };
+            /** @description a problem */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    knowledge_node_graph: {
+        parameters: {
+            query?: {
+                /** @description balanced (if absent) or augmented */
+                curvature?: string;
+                /** @description 1 or 2, 1 if absent */
+                hops?: number;
+                /** @description statements, 1 to 5,000, 500 if absent */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The neighbourhood of a node */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Graph"];
+                };
+            };
+            /** @description a problem */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    knowledge_merge_node: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MergeNode"];
+            };
+        };
+        responses: {
+            /** @description Make a node part of another */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Node"];
+                };
+            };
+            /** @description a problem */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    knowledge_split_node: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SplitNode"];
+            };
+        };
+        responses: {
+            /** @description Make a node of its own from some statements of a node */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Node"];
+                };
+            };
+            /** @description a problem */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     knowledge_list_predicates: {
         parameters: {
             query?: {
@@ -2747,7 +5089,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Items"];
+                    "application/json": components["schemas"]["PredicateList"];
                 };
             };
             /** @description a problem */
@@ -2855,7 +5197,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Items"];
+                    "application/json": components["schemas"]["TripleList"];
                 };
             };
             /** @description a problem */
@@ -2950,6 +5292,276 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description a problem */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    knowledge_update_triple: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateTriple"];
+            };
+        };
+        responses: {
+            /** @description Qualify a statement: its time, confidence, kind */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Triple"];
+                };
+            };
+            /** @description a problem */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    knowledge_list_sources: {
+        parameters: {
+            query?: {
+                /** @description 1 to 100, 20 if absent */
+                limit?: number;
+                /** @description how many to skip */
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sentences a statement stands on */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TripleSourceList"];
+                };
+            };
+            /** @description a problem */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    knowledge_verify: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["VerifyText"];
+            };
+        };
+        responses: {
+            /** @description What the graph says to each claim of a text */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Verification"];
+                };
+            };
+            /** @description a problem */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    memory_list: {
+        parameters: {
+            query?: {
+                /** @description of this agent only */
+                agent_id?: string;
+                /** @description 1 to 100, 20 if absent */
+                limit?: number;
+                /** @description how many to skip */
+                offset?: number;
+                /** @description words in key, value or note */
+                q?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List what is remembered, the last changed first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemoryList"];
+                };
+            };
+            /** @description a problem */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    memory_create: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateMemory"];
+            };
+        };
+        responses: {
+            /** @description Remember something; the same key replaces */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Memory"];
+                };
+            };
+            /** @description a problem */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    memory_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Read an entry */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Memory"];
+                };
+            };
+            /** @description a problem */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    memory_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Forget an entry */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description a problem */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    memory_update: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateMemory"];
+            };
+        };
+        responses: {
+            /** @description Change an entry */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Memory"];
+                };
             };
             /** @description a problem */
             default: {

@@ -121,9 +121,64 @@ export interface ToolCall {
   summary?: string | null;
 }
 
+export type Verdict = "grounded" | "contradicted" | "contested" | "ungrounded";
+
+/** A claim of an answer and what the graph says of it; `span` counts Unicode code points of the answer. */
+export interface ClaimVerdict {
+  text: string;
+  span: [number, number];
+  subject: string;
+  predicate: string;
+  object: string | null;
+  polarity: "+" | "-";
+  modality: "asserted" | "hedged" | "conditional" | "reported" | "question";
+  verdict: Verdict;
+  triple_ids: Id[];
+  against?: Id[];
+  confidence: number;
+  margin?: number | null;
+  reason?: string | null;
+}
+
+export interface Belnap {
+  passed: boolean;
+  counts: Partial<Record<Verdict, number>>;
+  claims: ClaimVerdict[];
+}
+
+/** What the rule-based gate found, and which statement bears which claim with what weight. */
+export interface Verification {
+  passed: boolean;
+  fidelity: number;
+  faithfulness: number;
+  attributions: { claim: string; claim_index: number; triple_id: Id; weight: number }[];
+  ungrounded_claims: { text: string; reason?: string }[];
+  reason?: string | null;
+}
+
+/** A passage of a document that the answer was given. */
+export interface AnswerPassage {
+  n: number;
+  document_id: Id;
+  chunk_id: Id;
+  title: string | null;
+  span: [number, number];
+  text: string;
+}
+
+export interface Citation {
+  n: number;
+  triple_id?: Id;
+  chunk_id?: Id;
+  document_id?: Id;
+}
+
 export interface MessageMetadata {
   grounding?: Grounding;
-  citations?: { n: number; triple_id: Id }[];
+  citations?: Citation[];
+  belnap?: Belnap;
+  verification?: Verification;
+  passages?: AnswerPassage[];
   artifacts?: Artifact[];
   agent?: { name: string; display_name?: string | null; version: number };
   usage?: { prompt_tokens: number; completion_tokens: number; calls: number; estimated: boolean };
@@ -132,3 +187,5 @@ export interface MessageMetadata {
   suggested_actions?: unknown;
   [key: string]: unknown;
 }
+
+export type { TripleSource } from "./knowledge-types";

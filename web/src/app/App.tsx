@@ -24,6 +24,7 @@ import { useShortcuts } from "./shortcuts";
 import { useSession } from "./useSession";
 
 const AgentsRoom = lazy(() => import("../features/agents/AgentsRoom"));
+const DocumentsRoom = lazy(() => import("../features/documents/DocumentsRoom"));
 const KnowledgeRoom = lazy(() => import("../features/knowledge/KnowledgeRoom"));
 const SettingsRoom = lazy(() => import("../features/settings/SettingsRoom"));
 
@@ -41,7 +42,8 @@ const router = createBrowserRouter([
         children: [
           { path: "conversations/:id?", element: <ConversationsRoom /> },
           { path: "agents/:id?", element: <AgentsRoom /> },
-          { path: "knowledge/:tab?", element: <KnowledgeRoom /> },
+          { path: "documents/:id?", element: <DocumentsRoom /> },
+          { path: "knowledge/:tab?/:item?", element: <KnowledgeRoom /> },
           { path: "settings/:section?", element: <SettingsRoom /> },
           { path: "*", element: <NotFound /> },
         ],

@@ -11,7 +11,7 @@ const groups: { title: string; rows: { keys: string[]; text: string }[] }[] = [
       { keys: [modKey, "K"], text: t.keys.palette },
       { keys: ["?"], text: t.keys.help },
       { keys: ["/"], text: t.keys.search },
-      { keys: ["G", t.keys.andThen, "C K A S"], text: t.keys.rooms },
+      { keys: ["G", t.keys.andThen, "C K D A S"], text: t.keys.rooms },
       { keys: ["C"], text: t.keys.newConversation },
       { keys: ["Esc"], text: t.keys.closePanel },
     ],
@@ -24,6 +24,24 @@ const groups: { title: string; rows: { keys: string[]; text: string }[] }[] = [
       { keys: ["Esc"], text: t.keys.stop },
       { keys: ["↑"], text: t.keys.editLast },
       { keys: ["@"], text: t.keys.mention },
+    ],
+  },
+  {
+    title: t.keys.review,
+    rows: [
+      { keys: ["J"], text: t.keys.next },
+      { keys: ["K"], text: t.keys.previous },
+      { keys: ["A"], text: t.keys.approve },
+      { keys: ["R"], text: t.keys.reject },
+      { keys: ["1", "2"], text: t.keys.keepFirst },
+    ],
+  },
+  {
+    title: t.keys.graph,
+    rows: [
+      { keys: ["←", "↑", "→", "↓"], text: t.keys.graphMove },
+      { keys: ["Enter"], text: t.keys.graphExpand },
+      { keys: ["+", "-", "0"], text: t.keys.graphZoom },
     ],
   },
   { title: t.keys.editor, rows: [{ keys: [modKey, "S"], text: t.keys.save }] },

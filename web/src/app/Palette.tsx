@@ -1,9 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
-import { BookOpenText, Bot, MessageSquare, MoonStar, Plus } from "lucide-react";
+import { BookOpenText, Bot, FileText, MessageSquare, MoonStar, Plus } from "lucide-react";
 import { Dialog as Base } from "radix-ui";
 import { type ReactNode, useDeferredValue, useEffect, useState } from "react";
 import { useNavigate } from "react-router";
 import { api } from "../api/client";
+import { documents as documentsApi } from "../api/documents";
 import { predicateText } from "../features/conversations/grounding";
 import { t } from "../lib/strings";
 import { Key } from "../ui/bits";
@@ -49,6 +50,11 @@ function useCommands(text: string): Command[] {
     queryFn: ({ signal }) => api.knowledge.triples({ q, limit: 5 }, signal),
     enabled: q.length > 1,
   });
+  const documents = useQuery({
+    queryKey: [...keys.documents, "palette", q],
+    queryFn: ({ signal }) => documentsApi.list({ q, limit: 5 }, signal),
+    enabled: q.length > 1,
+  });
 
   const fixed: Command[] = [
     {
@@ -72,6 +78,13 @@ function useCommands(text: string): Command[] {
       label: t.knowledge.add,
       icon: <Plus size={16} />,
       run: () => navigate("/knowledge?panel=add"),
+    },
+    {
+      id: "new-document",
+      group: t.palette.create,
+      label: t.documents.propose,
+      icon: <Plus size={16} />,
+      run: () => navigate("/documents?add=1"),
     },
     ...rooms.map((room) => ({
       id: room.path,
@@ -116,7 +129,15 @@ function useCommands(text: string): Command[] {
     icon: <BookOpenText size={16} />,
     run: () => navigate(`/knowledge?panel=fact&fact=${one.id}`),
   }));
-  return q === "" ? [...matching, ...found] : [...matching, ...agentItems, ...found, ...factItems];
+  const documentItems: Command[] = (q.length > 1 ? (documents.data?.items ?? []) : []).map((one) => ({
+    id: one.id,
+    group: t.palette.documents,
+    label: one.title,
+    icon: <FileText size={16} />,
+    run: () => navigate(`/documents/${one.id}`),
+  }));
+  if (q === "") return [...matching, ...found];
+  return [...matching, ...agentItems, ...found, ...documentItems, ...factItems];
 }
 
 function PaletteBody({ onClose }: { onClose: () => void }) {

@@ -30,4 +30,12 @@ export const keys = {
   nodes: ["knowledge", "nodes"] as const,
   predicates: ["knowledge", "predicates"] as const,
   knowledge: ["knowledge"] as const,
+  merges: ["knowledge", "merges"] as const,
+  contradictions: ["knowledge", "contradictions"] as const,
+  graph: ["knowledge", "graph"] as const,
+  balls: ["knowledge", "balls"] as const,
+  sources: (triple: string) => ["knowledge", "sources", triple] as const,
+  documents: ["documents"] as const,
+  document: (id: string) => ["documents", id] as const,
+  memory: ["memory"] as const,
 };

@@ -1,4 +1,4 @@
-import { BookOpenText, Bot, MessagesSquare, Settings } from "lucide-react";
+import { BookOpenText, Bot, FileText, MessagesSquare, Settings } from "lucide-react";
 import type { ReactNode } from "react";
 import { t } from "../lib/strings";
 
@@ -14,6 +14,7 @@ export interface Room {
 export const rooms: Room[] = [
   { path: "/conversations", label: t.nav.conversations, key: "c", icon: <MessagesSquare size={18} /> },
   { path: "/knowledge", label: t.nav.knowledge, key: "k", icon: <BookOpenText size={18} /> },
+  { path: "/documents", label: t.nav.documents, key: "d", icon: <FileText size={18} /> },
   { path: "/agents", label: t.nav.agents, key: "a", icon: <Bot size={18} /> },
   { path: "/settings", label: t.nav.settings, key: "s", icon: <Settings size={18} /> },
 ];

@@ -1,16 +1,17 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../../api/client";
-import type { NewTriple, Triple } from "../../api/types";
+import type { Triple } from "../../api/types";
 import { keys } from "../../app/query";
 import { t } from "../../lib/strings";
 import { Button } from "../../ui/Button";
 import { Badge, Time } from "../../ui/bits";
 import { Panel } from "../../ui/Panel";
 import { ErrorState, SkeletonRows } from "../../ui/states";
-import { toast, toastError } from "../../ui/Toast";
 import { predicateText } from "../conversations/grounding";
 import { objectText } from "./FactRow";
+import { Sources } from "./Sources";
+import { useRetract } from "./useRetract";
 
 export function FactPanel({
   id,
@@ -40,34 +41,8 @@ export function FactPanel({
 }
 
 function Body({ fact, onOpenNode }: { fact: Triple; onOpenNode: (id: string) => void }) {
-  const client = useQueryClient();
   const [gone, setGone] = useState(false);
-  const refresh = () => client.invalidateQueries({ queryKey: keys.knowledge });
-  const retract = useMutation({
-    mutationFn: () => api.knowledge.retract(fact.id),
-    onSuccess: async () => {
-      setGone(true);
-      await refresh();
-      toast({
-        text: t.knowledge.retractedToast,
-        action: {
-          label: t.common.undo,
-          run: () => {
-            // Retracting keeps the history, so undoing it records the same fact again.
-            api.knowledge
-              .add([again(fact)])
-              .then(() => {
-                setGone(false);
-                toast({ text: t.knowledge.restoredToast });
-                return refresh();
-              })
-              .catch((error) => toastError(t.common.undo.toLowerCase(), error));
-          },
-        },
-      });
-    },
-    onError: (error) => toastError(t.knowledge.retract.toLowerCase(), error),
-  });
+  const retract = useRetract({ onRetracted: () => setGone(true), onRestored: () => setGone(false) });
   const { object } = fact;
   const date = (value: string | null) => (value === null ? null : value.slice(0, 10));
   const rows: [string, React.ReactNode][] = [
@@ -107,33 +82,17 @@ function Body({ fact, onOpenNode }: { fact: Triple; onOpenNode: (id: string) => 
             </div>
           ))}
       </dl>
+      <section className="side-section">
+        <h3>{t.documents.members}</h3>
+        <Sources triple={fact.id} />
+      </section>
       {fact.retracted_at || gone ? null : (
         <div>
-          <Button kind="danger" size="s" disabled={retract.isPending} onClick={() => retract.mutate()}>
+          <Button kind="danger" size="s" disabled={retract.isPending} onClick={() => retract.mutate(fact)}>
             {t.knowledge.retract}
           </Button>
         </div>
       )}
     </>
   );
-}
-
-function again(fact: Triple): NewTriple {
-  const { object } = fact;
-  const plain =
-    typeof object.value === "string" || typeof object.value === "number" || typeof object.value === "boolean";
-  return {
-    subject: fact.subject.label,
-    predicate: fact.predicate,
-    object:
-      object.type === "node" || !plain
-        ? object.label
-        : { type: object.type, value: object.value, ...(object.unit ? { unit: object.unit } : {}) },
-    polarity: fact.polarity,
-    confidence: fact.confidence,
-    kind: fact.kind,
-    ...(fact.source === null ? {} : { source: fact.source }),
-    ...(fact.valid_from === null ? {} : { valid_from: fact.valid_from }),
-    ...(fact.valid_to === null ? {} : { valid_to: fact.valid_to }),
-  };
 }

@@ -1,17 +1,16 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { Plus, X } from "lucide-react";
-import { type FormEvent, useState } from "react";
+import { useQuery } from "@tanstack/react-query";
+import { ExternalLink, Plus, Waypoints } from "lucide-react";
+import { Link } from "react-router";
 import { api } from "../../api/client";
-import type { NodeAlias, Triple } from "../../api/types";
+import type { Triple } from "../../api/types";
 import { keys } from "../../app/query";
 import { t } from "../../lib/strings";
-import { Button, IconButton } from "../../ui/Button";
+import { Button } from "../../ui/Button";
 import { Badge } from "../../ui/bits";
-import { Input } from "../../ui/Field";
 import { Panel } from "../../ui/Panel";
 import { ErrorState, SkeletonRows } from "../../ui/states";
-import { toastError } from "../../ui/Toast";
 import { predicateText } from "../conversations/grounding";
+import { Aliases } from "./Aliases";
 import { objectText } from "./FactRow";
 
 /** A name with its other names and every fact around it. */
@@ -39,6 +38,14 @@ export function NodePanel({
         <ErrorState what={t.knowledge.node} error={query.error} onRetry={() => void query.refetch()} />
       ) : (
         <>
+          <div className="side-links">
+            <Link className="button" data-size="s" to={`/knowledge/entities/${id}`}>
+              <ExternalLink size={14} aria-hidden /> {t.knowledge.openEntity}
+            </Link>
+            <Link className="button" data-size="s" to={`/knowledge/graph?center=${id}`}>
+              <Waypoints size={14} aria-hidden /> {t.knowledge.openGraph}
+            </Link>
+          </div>
           <Aliases nodeId={id} label={query.data.label} aliases={query.data.aliases} />
           <section className="side-section">
             <h3>{t.knowledge.factsAbout}</h3>
@@ -112,60 +119,5 @@ function NodeFact({
         ›
       </button>
     </li>
-  );
-}
-
-function Aliases({ nodeId, label, aliases }: { nodeId: string; label: string; aliases: NodeAlias[] }) {
-  const client = useQueryClient();
-  const [text, setText] = useState("");
-  const refresh = () => client.invalidateQueries({ queryKey: keys.nodes });
-  const add = useMutation({
-    mutationFn: (alias: string) => api.knowledge.addAlias({ node: nodeId, alias }),
-    onSuccess: () => {
-      setText("");
-      return refresh();
-    },
-    onError: (error) => toastError(t.knowledge.addAlias.toLowerCase(), error),
-  });
-  const remove = useMutation({
-    mutationFn: (id: string) => api.knowledge.removeAlias(id),
-    onSuccess: refresh,
-    onError: (error) => toastError(t.common.remove.toLowerCase(), error),
-  });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (text.trim() !== "") add.mutate(text.trim());
-  };
-  const rows = aliases.filter((one) => one.alias !== label);
-  return (
-    <section className="side-section">
-      <h3>{t.knowledge.aliases}</h3>
-      {rows.length === 0 ? <p className="muted small">{t.knowledge.noAliases}</p> : null}
-      <ul className="alias-list">
-        {rows.map((one) => (
-          <li key={one.id} className="alias">
-            {one.alias}
-            <IconButton
-              size="s"
-              label={`${t.common.remove}: ${one.alias}`}
-              icon={<X size={12} />}
-              onClick={() => remove.mutate(one.id)}
-            />
-          </li>
-        ))}
-      </ul>
-      <form className="row" onSubmit={submit}>
-        <Input
-          aria-label={t.knowledge.alias}
-          placeholder={t.knowledge.aliasEx}
-          value={text}
-          maxLength={300}
-          onChange={(event) => setText(event.target.value)}
-        />
-        <Button type="submit" disabled={text.trim() === "" || add.isPending}>
-          {t.knowledge.addAlias}
-        </Button>
-      </form>
-    </section>
   );
 }

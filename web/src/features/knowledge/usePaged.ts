@@ -1,4 +1,4 @@
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { type InfiniteData, type Query, useInfiniteQuery } from "@tanstack/react-query";
 import type { Page } from "../../api/types";
 
 const SIZE = 50;
@@ -7,6 +7,7 @@ const SIZE = 50;
 export function usePaged<T>(
   key: readonly unknown[],
   load: (window: { limit: number; offset: number }, signal: AbortSignal) => Promise<Page<T>>,
+  again: (query: Query<Page<T>, Error, InfiniteData<Page<T>, number>>) => number | false = () => false,
 ) {
   const query = useInfiniteQuery({
     queryKey: key,
@@ -17,6 +18,7 @@ export function usePaged<T>(
       return last.items.length > 0 && next < last.total ? next : undefined;
     },
     placeholderData: (before) => before,
+    refetchInterval: (one) => again(one as never),
   });
   return {
     query,

@@ -1,6 +1,7 @@
 import { useParams } from "react-router";
 import { t } from "../../lib/strings";
 import { Tab } from "../../ui/bits";
+import { MemorySection } from "../memory/MemorySection";
 import { About } from "./About";
 import { ApiKeys } from "./ApiKeys";
 import { Profile } from "./Profile";
@@ -17,6 +18,7 @@ export default function SettingsRoom() {
           <nav className="tabs grow" aria-label={t.settings.sections}>
             <Tab to="/settings/profile">{t.settings.profile}</Tab>
             <Tab to="/settings/keys">{t.settings.keys}</Tab>
+            <Tab to="/settings/memory">{t.settings.memory}</Tab>
             <Tab to="/settings/team">{t.settings.team}</Tab>
             <Tab to="/settings/about">{t.settings.about}</Tab>
           </nav>
@@ -25,6 +27,8 @@ export default function SettingsRoom() {
           <div className="pane-inner settings">
             {section === "keys" ? (
               <ApiKeys />
+            ) : section === "memory" ? (
+              <MemorySection />
             ) : section === "team" ? (
               <Team />
             ) : section === "about" ? (
