@@ -315,7 +315,11 @@ async fn steps(store: &Store, ctx: &Ctx, asked: &[Asked]) -> Result<Value> {
             } else {
                 nodes.len()
             })?;
-            let hops = if found.connects() && nodes.len() <= 8 { 2 } else { 1 };
+            let hops = if found.connects() && nodes.len() <= 8 {
+                2
+            } else {
+                1
+            };
             let each = (200 / share).clamp(8, 150);
             rows.push(
                 tx.triples_around(&nodes, &predicates, each, hops)

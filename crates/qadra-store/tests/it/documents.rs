@@ -571,7 +571,14 @@ pub async fn probe(
     assert!(!names.is_empty() && names.iter().all(|(_, n)| !n.contains("theirs")));
     let embedded = tx.chunks_embedded("m", Uuid::nil(), 10).await.unwrap();
     assert!(embedded.len() == 1 && embedded[0].0 != theirs.chunk);
-    assert_eq!(tx.predicates_all(10).await.unwrap().len(), 1);
+    let predicates: i64 =
+        sqlx::query_scalar("SELECT count(*) FROM kg_predicates WHERE tenant_id = $1")
+            .bind(me.ctx.tenant_id)
+            .fetch_one(&mut bed.superuser().await)
+            .await
+            .unwrap();
+    let seen = tx.predicates_all(1_000).await.unwrap();
+    assert_eq!(i64::try_from(seen.len()).unwrap(), predicates);
     tx.has_vectors().await.unwrap();
     nothing.extend([
         "document_list",

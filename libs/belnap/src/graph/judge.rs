@@ -340,6 +340,9 @@ impl Judge<'_> {
                 continue;
             }
             for candidate in self.candidates(sentence, label, keys, meaning) {
+                if candidate.how != How::Number && self.in_a_date(&candidate) {
+                    continue;
+                }
                 for subject in &subjects {
                     if subject.score < 0.5 || subject.overlaps(&candidate) {
                         continue;
@@ -411,6 +414,15 @@ impl Judge<'_> {
             }
         }
         best.map(|b| b.1)
+    }
+
+    /// The "March" of a date is no place, whatever else fills the relation.
+    fn in_a_date(&self, candidate: &Mention) -> bool {
+        self.reading.numbers.iter().any(|n| {
+            matches!(n.number, Number::Date { .. })
+                && n.first <= candidate.last
+                && candidate.first <= n.last
+        })
     }
 
     fn year_stated(&self, meaning: &Meaning, sentence: usize) -> bool {
