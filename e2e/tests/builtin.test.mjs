@@ -42,7 +42,7 @@ it("a reload keeps the person signed in; signing out asks for the password again
   const { page } = app;
   const email = await app.register();
   await page.reload();
-  await page.getByRole("heading", { name: "Conversations" }).waitFor();
+  await page.getByRole("heading", { name: "Conversations", exact: true }).waitFor();
   await page.getByRole("button", { name: /Your account/ }).click();
   await page.getByRole("menuitem", { name: "Sign out" }).click();
   await page.waitForURL(/\/sign-in/);

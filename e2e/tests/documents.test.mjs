@@ -7,8 +7,8 @@ import { asked } from "../lib/api.mjs";
 const it = suite();
 
 const REPORT =
-  "Northwind was founded in 1998. Northwind is headquartered in Oslo.\n\n" +
-  "The weather was fine. Northwind owns Fjord Shipping. Northwind does not own Contoso.\n";
+  "Globex Corporation was founded in 1998. Globex Corporation is headquartered in Oslo.\n\n" +
+  "The weather was fine. Globex Corporation owns Fjord Shipping. Globex Corporation does not own Contoso.\n";
 
 async function paste(page, title, text) {
   await page.goto("/documents?add=1");
@@ -56,10 +56,10 @@ it("a document is proposed, approved and recorded, and each fact leads to its se
   assert.match(await page.locator("[data-focus-start]").innerText(), /headquartered in Oslo/);
   await app.noFindings("a recorded document");
 
-  const sentence = page.locator(".doc-mark", { hasText: "Fjord Shipping" }).first();
+  const sentence = page.locator(".doc-mark", { hasText: "founded in 1998" }).first();
   await sentence.click();
   await page.waitForURL(/span=/);
-  await page.locator('.doc-fact[data-current="true"]', { hasText: "Fjord Shipping" }).first().waitFor();
+  await page.locator('.doc-fact[data-current="true"]', { hasText: "founded in 1998" }).first().waitFor();
 
   // From the fact in the knowledge room to the passage.
   await page.getByRole("link", { name: "Open the fact" }).first().click();
@@ -163,12 +163,18 @@ it("a text of 200 pages is shown where it is asked for, and only there", async (
   const wanted = "Northwind is headquartered in Oslo.";
   const content = `${before}${wanted}\n\n${`${filler}\n\n`.repeat(300)}`;
   const doc = await api("POST", "/documents", { title: "Long", content });
-  const from = Array.from(before).length;
-  // The file may be read a moment later.
-  await until(
+  // The file may be read a moment later, and its white space is not kept as it was.
+  const count = await until(
     async () => (await api("GET", `/documents/${doc.id}`)).char_count,
-    (n) => n > from,
+    (n) => n > 100_000,
   );
+  let from = -1;
+  for (let at = 0; at < count && from < 0; at += 90_000) {
+    const { text } = await api("GET", `/documents/${doc.id}/text?from=${at}&to=${Math.min(at + 100_000, count)}`);
+    const found = text.indexOf(wanted);
+    if (found >= 0) from = at + Array.from(text.slice(0, found)).length;
+  }
+  assert.ok(from > 100_000);
   await page.goto(`/documents/${doc.id}?span=${from}-${from + wanted.length}`);
   await page.locator("[data-focus-start]").waitFor();
   await until(() => inView(page, "[data-focus-start]", ".doc-text"), (seen) => seen);

@@ -19,10 +19,10 @@ WITH named AS MATERIALIZED (
     UNION ALL
     SELECT t.* FROM named n, unnest($5::uuid[]) AS p (id), LATERAL (
         (SELECT * FROM kg_triples WHERE tenant_id = $1 AND subject_id = n.id
-            AND predicate_id = p.id AND retracted_at IS NULL ORDER BY confidence DESC LIMIT $3)
+            AND predicate_id = p.id AND retracted_at IS NULL ORDER BY confidence DESC LIMIT greatest(4, $3 / greatest(1, cardinality($5))))
         UNION ALL
         (SELECT * FROM kg_triples WHERE tenant_id = $1 AND object_node_id = n.id
-            AND predicate_id = p.id AND retracted_at IS NULL ORDER BY confidence DESC LIMIT $3)) t
+            AND predicate_id = p.id AND retracted_at IS NULL ORDER BY confidence DESC LIMIT greatest(4, $3 / greatest(1, cardinality($5))))) t
     UNION ALL
     SELECT t.* FROM unnest($5::uuid[]) AS p (id), LATERAL (
         SELECT * FROM kg_triples WHERE tenant_id = $1 AND predicate_id = p.id
@@ -35,20 +35,20 @@ WITH named AS MATERIALIZED (
     WHERE $4 AND a.id <> b.id AND cardinality($2) <= 8
 ), rim AS MATERIALIZED (
     SELECT x.id FROM one, LATERAL (VALUES (one.subject_id), (one.object_node_id)) AS x (id)
-    WHERE $4 AND x.id IS NOT NULL AND x.id <> ALL ($2) GROUP BY x.id ORDER BY max(one.confidence) DESC, x.id LIMIT 150
+    WHERE $4 AND x.id IS NOT NULL AND x.id <> ALL ($2) GROUP BY x.id ORDER BY max(one.confidence) DESC, x.id LIMIT 80
 ), reached AS MATERIALIZED (
     SELECT o.id, o.other FROM rim, LATERAL (
         SELECT id, object_node_id AS other FROM kg_triples WHERE tenant_id = $1 AND subject_id = rim.id AND object_node_id IS NOT NULL
-            AND retracted_at IS NULL LIMIT 40) o
+            AND retracted_at IS NULL LIMIT 30) o
 ), closing AS MATERIALIZED (
-    SELECT t.id FROM (SELECT id FROM rim LIMIT 100) r, named n, LATERAL (
+    SELECT t.id FROM rim r, named n, LATERAL (
         (SELECT id FROM kg_triples WHERE tenant_id = $1 AND subject_id = r.id AND object_node_id = n.id AND retracted_at IS NULL LIMIT 2)
         UNION ALL
         (SELECT id FROM kg_triples WHERE tenant_id = $1 AND subject_id = n.id AND object_node_id = r.id AND retracted_at IS NULL LIMIT 2)) t
     WHERE cardinality($2) <= 4 AND t.id NOT IN (SELECT id FROM one)
     UNION
     SELECT r.id FROM reached r WHERE r.other IN (SELECT id FROM rim)
-    LIMIT 150
+    LIMIT 100
 ), found AS (
     SELECT * FROM one
     UNION ALL
@@ -59,7 +59,7 @@ WITH named AS MATERIALIZED (
             AND (object_node_id IS NULL OR object_node_id <> ALL ($2)) ORDER BY confidence DESC LIMIT 20)
         UNION ALL
         (SELECT * FROM kg_triples WHERE tenant_id = $1 AND object_node_id = r.id AND retracted_at IS NULL
-            AND subject_id <> ALL ($2) ORDER BY confidence DESC LIMIT 20)) t LIMIT 150)
+            AND subject_id <> ALL ($2) ORDER BY confidence DESC LIMIT 20)) t LIMIT 80)
 )
 SELECT t.id, t.subject_id, s.label, t.predicate_id, p.name, t.object_node_id, t.object, coalesce(o.label, t.object_label),
     t.polarity, t.confidence, t.kind, t.source, t.valid_from, t.valid_to, t.retracted_at, t.created_at

@@ -19,8 +19,8 @@ impl TenantTx {
     /// node; with `hops` 2 also those between nodes, those that close a chain between them, and some around the nodes
     /// found. One round trip; each part is bounded, so a hub costs no more than its bound.
     ///
-    /// Of each asked predicate up to `per_node` more are fetched each way; when no node is named, up to `per_node`
-    /// statements of each asked predicate.
+    /// The asked predicates share `per_node` more each way, at least 4 for each; when no node is named, up to `per_node`
+    /// statements of each are fetched.
     pub async fn triples_around(
         &mut self,
         nodes: &[Uuid],

@@ -191,7 +191,7 @@ async fn hubs_bring_what_is_asked_and_what_joins_them_and_no_more_than_the_bound
     assert_eq!(with(&rows, "rarely"), 2, "asked for at both ends");
     let rows = tx.triples_around(&hubs, &[], 50, 2).await.unwrap();
     assert_eq!(with(&rows, "joined"), 1);
-    assert!(rows.len() <= 4 * 50 + 40 + 150 + 150, "{}", rows.len());
+    assert!(rows.len() <= 4 * 50 + 40 + 100 + 80, "{}", rows.len());
     // Leaf n of the one is leaf n of the other; whichever the cap kept of the one, its statement with the other is there.
     let leaves = |hub: Uuid| -> BTreeSet<Uuid> {
         rows.iter()
