@@ -314,6 +314,9 @@ fn row(text: &str, line: usize) -> Result<Row, ConlluError> {
 /// Ids count up from 1, ranges lie ahead, heads exist.
 fn check(block: &Block, first_line: usize) -> Result<(), ConlluError> {
     let count = block.words().count() as u32;
+    if count == 0 {
+        return Err(malformed(first_line, "a sentence without words"));
+    }
     let mut last = 0;
     let mut covered = 0;
     for (i, row) in block.rows.iter().enumerate() {
@@ -419,6 +422,10 @@ mod tests {
         assert_eq!(
             fails("# c\n\n"),
             "CoNLL-U line 2: comments without a sentence"
+        );
+        assert_eq!(
+            fails("0.1\tgo\t_\t_\t_\t_\t_\t_\t0:root\t_\n\n"),
+            "CoNLL-U line 1: a sentence without words"
         );
         assert_eq!(
             fails(&format!("{good}# late\n")),
