@@ -7,7 +7,7 @@ use qadra_api::{ById, Items};
 use qadra_epistemic::{
     Assessment, Kind, NameHit, NameTarget, NodeRef, Object, Options, Parsed, Polarity,
     PredicateFacts, PredicateInfo, Question, Triple, contradictions, identity_key, normalize_label,
-    predicate_keys, system_message,
+    predicate_keys, system_message, undecided,
 };
 use qadra_store::{
     NameRow, NewObject, NewTriple, NodeName, NodeRow, PredicateChange, PredicateRow, SimilarName,
@@ -25,6 +25,9 @@ const MAX_BATCH: usize = 1_000;
 const FETCHED: i64 = 200;
 const LEAST_EACH: i64 = 8;
 const MOST_EACH: i64 = 150;
+/// The same for a text with many names, which tells of them rather than asks.
+const FETCHED_OF_MANY: i64 = 120;
+const LEAST_OF_MANY: i64 = 3;
 /// Named nodes between which chains are looked for.
 const MAX_CONNECTED: usize = 8;
 /// Pairs of a named node and an asked predicate that are looked up.
@@ -346,9 +349,14 @@ impl App {
         text: &str,
         previous: &[&str],
     ) -> Result<Assessment, Fault> {
-        let question = Question::parse_in(text, previous);
-        let mut tx = self.store.tenant(ctx).await?;
-        let mut hits = name_hits(tx.names_find(&question.lookup_keys()).await?);
+        // The transaction is opened by a task of its own, so a long text is read meanwhile.
+        let (tx, (question, keys)) = tokio::join!(self.store.tenant(ctx), async {
+            let question = Question::parse_in(text, previous);
+            let keys = question.lookup_keys();
+            (question, keys)
+        });
+        let mut tx = tx?;
+        let mut hits = name_hits(tx.names_find(&keys).await?);
         let misspelt = question.fuzzy_keys(&hits);
         if !misspelt.is_empty() {
             let candidates = tx.names_similar(&misspelt).await?;
@@ -367,8 +375,12 @@ impl App {
             } else {
                 nodes.len()
             };
-            let each =
-                (FETCHED / i64::try_from(share).unwrap_or(FETCHED)).clamp(LEAST_EACH, MOST_EACH);
+            let (fetched, least) = if nodes.len() > MAX_CONNECTED {
+                (FETCHED_OF_MANY, LEAST_OF_MANY)
+            } else {
+                (FETCHED, LEAST_EACH)
+            };
+            let each = (fetched / i64::try_from(share).unwrap_or(fetched)).clamp(least, MOST_EACH);
             triples = tx
                 .triples_around(&nodes, &asked, each, hops)
                 .await?
@@ -452,19 +464,11 @@ pub(crate) async fn predicate_facts(
     facts_of(tx, &ids, &ids).await
 }
 
-/// As [`predicate_facts`], for comparing the statements among themselves only: whether a predicate has one object at a
-/// time matters where a subject has two.
+/// As [`predicate_facts`], for comparing the statements among themselves only: how a predicate is used is counted where
+/// that decides.
 async fn facts_among(tx: &mut TenantTx, triples: &[&Triple]) -> Result<PredicateFacts, Fault> {
     let ids: BTreeSet<Uuid> = triples.iter().map(|t| t.predicate_id).collect();
-    let mut seen = HashSet::new();
-    let doubled: BTreeSet<Uuid> = triples
-        .iter()
-        .filter(|t| {
-            t.polarity == Polarity::Positive && !seen.insert((t.subject.id, t.predicate_id))
-        })
-        .map(|t| t.predicate_id)
-        .collect();
-    facts_of(tx, &ids, &doubled).await
+    facts_of(tx, &ids, &undecided(triples)).await
 }
 
 async fn facts_of(

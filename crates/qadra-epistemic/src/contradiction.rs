@@ -1,6 +1,6 @@
 //! Statements that cannot all be true.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -119,12 +119,24 @@ pub fn contradictions(
         .collect()
 }
 
-type Found = Vec<(usize, usize, String)>;
+/// The predicates of which it has to be known whether a subject has one object at a time to tell if these statements
+/// contradict each other: those with two values for a subject, unless convention says so.
+pub fn undecided(triples: &[&Triple]) -> BTreeSet<Uuid> {
+    by_subject(triples)
+        .into_iter()
+        .filter(|((_, predicate), members)| {
+            let mut differ = false;
+            pairs(members, |a, b| {
+                differ |= triples.get(a).zip(triples.get(b)).is_some_and(exclusive);
+            });
+            differ && !conventionally_functional(predicate)
+        })
+        .filter_map(|(_, members)| Some(triples.get(*members.first()?)?.predicate_id))
+        .collect()
+}
 
-/// Statements of one canonical form: those that assert it and those that deny it.
-type Sides = (Vec<usize>, Vec<usize>);
-
-fn functional_conflicts(triples: &[&Triple], facts: &PredicateFacts, found: &mut Found) {
+/// Positive statements by subject and predicate.
+fn by_subject<'t>(triples: &[&'t Triple]) -> BTreeMap<(Uuid, &'t str), Vec<usize>> {
     let mut groups: BTreeMap<(Uuid, &str), Vec<usize>> = BTreeMap::new();
     for (at, triple) in triples.iter().enumerate() {
         if triple.polarity == Polarity::Positive {
@@ -134,15 +146,26 @@ fn functional_conflicts(triples: &[&Triple], facts: &PredicateFacts, found: &mut
                 .push(at);
         }
     }
-    for ((_, predicate), members) in groups {
+    groups
+}
+
+/// Two values at one time.
+fn exclusive((left, right): (&&Triple, &&Triple)) -> bool {
+    left.object.likeness(&right.object) == Likeness::Different && left.overlaps(right)
+}
+
+type Found = Vec<(usize, usize, String)>;
+
+/// Statements of one canonical form: those that assert it and those that deny it.
+type Sides = (Vec<usize>, Vec<usize>);
+
+fn functional_conflicts(triples: &[&Triple], facts: &PredicateFacts, found: &mut Found) {
+    for ((_, predicate), members) in by_subject(triples) {
         if members.len() < 2 || !facts.is_functional(predicate) {
             continue;
         }
         pairs(&members, |a, b| {
-            let (Some(left), Some(right)) = (triples.get(a), triples.get(b)) else {
-                return;
-            };
-            if left.object.likeness(&right.object) == Likeness::Different && left.overlaps(right) {
+            if triples.get(a).zip(triples.get(b)).is_some_and(exclusive) {
                 found.push((
                     a,
                     b,

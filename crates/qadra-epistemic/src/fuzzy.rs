@@ -1,6 +1,6 @@
 //! The second chance of misspelt names: which phrases are worth a similarity search, and which hits are believed.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use uuid::Uuid;
 
@@ -80,7 +80,7 @@ impl Question {
             .flat_map(|asked| asked.words)
             .filter_map(|at| places.get(at).copied())
             .collect();
-        let open: HashSet<usize> = places
+        let open: BTreeSet<usize> = places
             .into_iter()
             .filter(|at| {
                 words.get(*at).is_some_and(|word| {
@@ -91,7 +91,7 @@ impl Question {
             .collect();
         let mut runs = Vec::new();
         for length in (1..=MAX_FUZZY_WORDS).rev() {
-            for start in 0..words.len() {
+            for start in open.iter().copied() {
                 let whole = (start..start + length).all(|at| open.contains(&at));
                 let Some(run) = words.get(start..start + length).filter(|_| whole) else {
                     continue;

@@ -28,7 +28,7 @@ mod triple;
 pub use answer::{Answer, Citation, compose_answer, compose_answer_in};
 pub use assess::{Assessment, Competence, Gap, GapKind, Options, RankedTriple};
 pub use chart::{ChartSpec, chart_from_facts, chart_from_facts_in};
-pub use contradiction::{Contradiction, PredicateFacts, PredicateInfo, contradictions};
+pub use contradiction::{Contradiction, PredicateFacts, PredicateInfo, contradictions, undecided};
 pub use evaluation::{Mean, recall_at, reciprocal_rank};
 pub use gate::{
     AttributedEdge, Attribution, AttributionOptions, GateConfig, GroundingOracle, Method,

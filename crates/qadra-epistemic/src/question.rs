@@ -6,7 +6,9 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::lexicon::concepts_asked;
-use crate::text::{Word, identity_key, is_generic, join_key, normalize_label, slice, stem, words};
+use crate::text::{
+    Word, drops_off, identity_key, is_generic, join_key, normalize_label, slice, stem, words,
+};
 
 /// A parsed question. Pure: it knows the words, not the graph.
 #[derive(Debug, Clone)]
@@ -176,30 +178,28 @@ impl Question {
                 keys.push(key);
             }
         };
-        for whole in [true, false] {
-            let starts: Vec<usize> = if whole {
-                self.edges().collect()
-            } else {
-                (0..self.words.len()).collect()
-            };
-            for start in starts {
-                for length in (1..=MAX_PHRASE).rev() {
-                    let Some(run) = self.words.get(start..start + length) else {
-                        continue;
-                    };
-                    if worth_looking_up(run)
-                        && (whole || run.first().is_some_and(|word| word.capital))
-                    {
-                        push(key_of(run));
-                    }
-                }
-            }
-            if whole {
-                for name in suggested.clone() {
-                    push(normalize_label(name));
-                }
+        for start in self.edges() {
+            for run in self.runs_from(start).filter(|run| worth_looking_up(run)) {
+                push(key_of(run));
             }
         }
+        for name in suggested {
+            push(normalize_label(name));
+        }
+        let capitals =
+            (0..self.words.len()).filter(|at| self.words.get(*at).is_some_and(|word| word.capital));
+        for run in capitals.flat_map(|start| self.runs_from(start)) {
+            if written_as_name(run) {
+                push(key_of(run));
+            }
+        }
+    }
+
+    /// The phrases that begin with a word, longest first.
+    fn runs_from(&self, start: usize) -> impl Iterator<Item = &[Word]> {
+        (1..=MAX_PHRASE)
+            .rev()
+            .filter_map(move |length| self.words.get(start..start + length))
     }
 
     /// Words of the first and last lines of a long text: where people ask.
@@ -264,8 +264,14 @@ impl Question {
 
     fn own_mentions(&self, nodes: &HashMap<&str, Vec<(Uuid, &str)>>) -> Vec<Mention> {
         let mut mentions = Vec::new();
+        // Most words of a long text begin no name; a key is made only where one may begin.
+        let begins: HashSet<&str> = nodes.keys().map(|key| first_part(key)).collect();
         let mut at = 0;
-        while at < self.words.len() {
+        while let Some(word) = self.words.get(at) {
+            if !begins.contains(first_part(&word.folded)) && !drops_off(&word.folded) {
+                at += 1;
+                continue;
+            }
             let longest = (1..=MAX_PHRASE).rev().find_map(|length| {
                 let run = self.words.get(at..at + length)?;
                 if !worth_looking_up(run) {
@@ -510,6 +516,17 @@ pub(crate) fn possessive_tail(surface: &str) -> usize {
         ['s' | 'S', before] if mark(*before) => 2,
         _ => 0,
     }
+}
+
+/// In the middle of a long text a name begins and ends in capitals or figures; what else is known there is no question.
+fn written_as_name(run: &[Word]) -> bool {
+    let capital = |word: Option<&Word>| word.is_some_and(|word| word.capital);
+    capital(run.first()) && capital(run.last()) && worth_looking_up(run)
+}
+
+/// A letter of some scripts unfolds into several words.
+fn first_part(key: &str) -> &str {
+    key.split(' ').next().unwrap_or_default()
 }
 
 pub(crate) fn key_of(run: &[Word]) -> String {

@@ -5,7 +5,7 @@ mod fill;
 mod graph;
 mod questions;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,12 +13,15 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use bytes::Bytes;
 use qadra_app::{App, Builtin, Settings, TokenKey};
-use qadra_epistemic::{NameHit, NameTarget, Question};
+use qadra_epistemic::{
+    Kind, NameHit, NameTarget, NodeRef, Object, Polarity, Question, Triple, undecided,
+};
 use qadra_nats::{Bus, Headers, InProcess, Reply, Subject, messages::ACTOR};
 use qadra_store::cluster::{Cluster, Options};
-use qadra_store::{NameRow, Presence, Store};
+use qadra_store::{NameRow, Presence, Store, TripleRow};
 use qadra_types::{Actor, Ctx, Role, new_id};
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 use crate::machine;
 use crate::process::Cpu;
@@ -273,7 +276,7 @@ impl Asker {
     }
 }
 
-/// The steps of grounding one after the other, without the bus; what comes after the neighbourhood is not in them.
+/// The steps of grounding one after the other, as the use case takes them, without the bus and the answer's JSON.
 async fn steps(store: &Store, ctx: &Ctx, asked: &[Asked]) -> Result<Value> {
     let mut times: BTreeMap<&str, Vec<Duration>> = BTreeMap::new();
     let mut rows: Vec<usize> = Vec::new();
@@ -308,25 +311,35 @@ async fn steps(store: &Store, ctx: &Ctx, asked: &[Asked]) -> Result<Value> {
         }
         let found = question.mentions(&hits);
         lap("6 mentions");
-        let (nodes, predicates) = (found.node_ids(), found.predicate_ids());
+        let (nodes, mut predicates) = (found.node_ids(), found.predicate_ids());
+        predicates.truncate((64 / nodes.len().max(1)).max(1));
+        let mut triples = Vec::new();
         if !nodes.is_empty() || !predicates.is_empty() {
             let share = i64::try_from(if nodes.is_empty() {
                 predicates.len()
             } else {
                 nodes.len()
             })?;
-            let hops = if found.connects() && nodes.len() <= 8 {
-                2
-            } else {
-                1
-            };
-            let each = (200 / share).clamp(8, 150);
-            rows.push(
-                tx.triples_around(&nodes, &predicates, each, hops)
-                    .await?
-                    .len(),
-            );
+            let many = nodes.len() > 8;
+            let hops = if found.connects() && !many { 2 } else { 1 };
+            let (fetched, least) = if many { (120, 3) } else { (200, 8) };
+            let each = (fetched / share).clamp(least, 150);
+            let around = tx.triples_around(&nodes, &predicates, each, hops).await?;
             lap("7 neighbourhood");
+            rows.push(around.len());
+            triples = around.into_iter().filter_map(statement).collect();
+        }
+        let options = qadra_epistemic::Options::default();
+        let none = qadra_epistemic::PredicateFacts::default();
+        let assessment = question.assess(&found, &triples, &none, &options);
+        lap("8 assessment");
+        let kept: Vec<&Triple> = assessment.triples.iter().map(|t| &t.triple).collect();
+        if kept.len() > 1 {
+            let ids: BTreeSet<Uuid> = kept.iter().map(|t| t.predicate_id).collect();
+            let ids: Vec<Uuid> = ids.into_iter().collect();
+            let counted: Vec<Uuid> = undecided(&kept).into_iter().collect();
+            tx.predicate_uses(&ids, &counted).await?;
+            lap("9 predicates");
         }
     }
     rows.sort_unstable();
@@ -344,6 +357,32 @@ async fn steps(store: &Store, ctx: &Ctx, asked: &[Asked]) -> Result<Value> {
         json!({"p50": rows.get(rows.len() / 2), "max": rows.last()}),
     );
     Ok(steps.into())
+}
+
+fn statement(row: TripleRow) -> Option<Triple> {
+    let object = match (row.object_node_id, row.object) {
+        (Some(id), _) => Object::Node {
+            id,
+            label: row.object_label,
+        },
+        (None, object) => serde_json::from_value(object?).ok()?,
+    };
+    Some(Triple {
+        id: row.id,
+        subject: NodeRef {
+            id: row.subject_id,
+            label: row.subject_label,
+        },
+        predicate_id: row.predicate_id,
+        predicate: row.predicate,
+        object,
+        polarity: Polarity::Positive,
+        confidence: row.confidence,
+        kind: Kind::Fact,
+        source: row.source,
+        valid_from: row.valid_from,
+        valid_to: row.valid_to,
+    })
 }
 
 fn hit(row: NameRow) -> NameHit {

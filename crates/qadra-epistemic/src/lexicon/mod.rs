@@ -101,6 +101,19 @@ static COMPILED: LazyLock<Vec<Compiled>> = LazyLock::new(|| {
         .collect()
 });
 
+/// Forms of asking, as row and number in it, by their first word: a text begins few of them.
+static BY_FIRST: LazyLock<HashMap<&'static str, Vec<(usize, usize)>>> = LazyLock::new(|| {
+    let mut forms: HashMap<&str, Vec<(usize, usize)>> = HashMap::new();
+    for (at, row) in COMPILED.iter().enumerate() {
+        for (ask, words) in row.asks.iter().enumerate() {
+            if let Some(first) = words.first() {
+                forms.entry(first).or_default().push((at, ask));
+            }
+        }
+    }
+    forms
+});
+
 /// What a predicate's name says, read once.
 pub(crate) struct Name {
     /// Words without years and without "is" or "has" before them.
@@ -200,11 +213,21 @@ static BY_NAME: LazyLock<HashMap<String, Vec<&'static Concept>>> = LazyLock::new
 /// are part of another row's longer match is left out ("market cap" does not ask for "cap").
 pub(crate) fn concepts_asked(stems: &[String]) -> Vec<AskedConcept> {
     let mut found: Vec<AskedConcept> = Vec::new();
-    for row in COMPILED.iter() {
-        let matches: Vec<Vec<usize>> = row
-            .asks
+    let mut begun: Vec<(usize, usize)> = stems
+        .iter()
+        .filter_map(|stem| BY_FIRST.get(stem.as_str()))
+        .flatten()
+        .copied()
+        .collect();
+    begun.sort_unstable();
+    begun.dedup();
+    for forms in begun.chunk_by(|a, b| a.0 == b.0) {
+        let Some(row) = forms.first().and_then(|(row, _)| COMPILED.get(*row)) else {
+            continue;
+        };
+        let matches: Vec<Vec<usize>> = forms
             .iter()
-            .filter_map(|ask| subsequence(ask, stems))
+            .filter_map(|(_, ask)| subsequence(row.asks.get(*ask)?, stems))
             .collect();
         let specificity = matches.iter().map(Vec::len).max().unwrap_or(0);
         let mut words: Vec<usize> = matches.into_iter().flatten().collect();

@@ -9,7 +9,7 @@
 
 mod lists;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
@@ -130,6 +130,11 @@ pub(crate) fn join_key(folded: &[&str]) -> String {
     rest.join(" ")
 }
 
+/// Whether [`join_key`] leaves a word out at the beginning of a phrase.
+pub(crate) fn drops_off(folded: &str) -> bool {
+    ARTICLES.contains(&folded)
+}
+
 /// The first `limit` words of a text.
 pub(crate) fn words(text: &str, limit: usize) -> Vec<Word> {
     let mut found = Vec::new();
@@ -224,6 +229,10 @@ where
 
 /// Folds case, accents and inner punctuation of one word as written.
 fn plain_word(surface: &str) -> String {
+    // Nearly every word; the rest of this function leaves such a word as it is but for its case.
+    if surface.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        return surface.to_ascii_lowercase();
+    }
     let mut kept = String::with_capacity(surface.len());
     let mut rest = surface;
     if let Some(at) = rest.rfind(is_apostrophe) {
@@ -269,7 +278,9 @@ pub(crate) fn fold_word(plain: &str) -> String {
     if plain.len() < 4 || !plain.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return plain.to_owned();
     }
-    if let Some((_, base)) = IRREGULAR.iter().find(|(form, _)| *form == plain) {
+    static BASES: LazyLock<HashMap<&str, &str>> =
+        LazyLock::new(|| IRREGULAR.iter().rev().copied().collect());
+    if let Some(base) = BASES.get(plain) {
         return (*base).to_owned();
     }
     let mut base = plain;
@@ -353,6 +364,10 @@ pub(crate) fn is_generic(plain: &str) -> bool {
 
 /// The part of a text between two code points.
 pub(crate) fn slice(text: &str, start: usize, end: usize) -> String {
+    if text.is_ascii() {
+        let end = end.min(text.len());
+        return text.get(start..end).unwrap_or_default().to_owned();
+    }
     text.chars()
         .skip(start)
         .take(end.saturating_sub(start))

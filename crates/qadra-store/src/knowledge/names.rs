@@ -9,47 +9,40 @@ use uuid::Uuid;
 use super::{NameRow, NewTriple, NodeName, PredicateRow, SimilarName};
 use crate::{Result, TenantTx};
 
+const NAMES: &str = include_str!("names.sql");
+
 impl TenantTx {
     /// The nodes, aliases and predicates whose key is among `keys`, at most 16 of each sort for each key: one round
     /// trip, three index look-ups for each key.
     pub async fn names_find(&mut self, keys: &[String]) -> Result<Vec<NameRow>> {
-        sqlx::query(
-            "SELECT k.key, x.id, x.label, false AS alias, NULL::boolean, NULL::boolean, NULL::uuid, NULL::uuid, 'node' AS what
-             FROM unnest($2::text[]) AS k (key), LATERAL (
-                SELECT id, label FROM kg_nodes WHERE tenant_id = $1 AND key = k.key LIMIT 16) x
-             UNION ALL
-             SELECT k.key, n.id, n.label, true, NULL, NULL, NULL, NULL, 'node'
-             FROM unnest($2::text[]) AS k (key),
-                LATERAL (SELECT node_id FROM kg_aliases WHERE tenant_id = $1 AND key = k.key LIMIT 16) a,
-                LATERAL (SELECT id, label FROM kg_nodes WHERE tenant_id = $1 AND id = a.node_id LIMIT 1) n
-             UNION ALL
-             SELECT k.key, p.id, p.name, false, p.functional, p.is_symmetric, p.inverse_of, p.exclusive_with, 'predicate'
-             FROM unnest($2::text[]) AS k (key),
-                LATERAL (SELECT predicate_id FROM kg_predicate_keys WHERE tenant_id = $1 AND key = k.key LIMIT 64) x,
-                LATERAL (SELECT * FROM kg_predicates WHERE tenant_id = $1 AND id = x.predicate_id LIMIT 1) p",
-        )
-        .bind(self.tenant_id)
-        .bind(keys)
-        .try_map(|r: PgRow| {
-            let (key, id, label) = (r.try_get(0)?, r.try_get(1)?, r.try_get(2)?);
-            Ok(match r.try_get::<&str, _>(8)? {
-                "node" => NameRow::Node { key, id, label, alias: r.try_get(3)? },
-                _ => NameRow::Predicate {
-                    key,
-                    predicate: PredicateRow {
+        sqlx::query(NAMES)
+            .bind(self.tenant_id)
+            .bind(keys)
+            .try_map(|r: PgRow| {
+                let (key, id, label) = (r.try_get(0)?, r.try_get(1)?, r.try_get(2)?);
+                Ok(match r.try_get::<&str, _>(8)? {
+                    "node" => NameRow::Node {
+                        key,
                         id,
-                        name: label,
-                        functional: r.try_get(4)?,
-                        symmetric: r.try_get::<Option<bool>, _>(5)?.unwrap_or(false),
-                        inverse_of: r.try_get(6)?,
-                        exclusive_with: r.try_get(7)?,
+                        label,
+                        alias: r.try_get(3)?,
                     },
-                },
+                    _ => NameRow::Predicate {
+                        key,
+                        predicate: PredicateRow {
+                            id,
+                            name: label,
+                            functional: r.try_get(4)?,
+                            symmetric: r.try_get::<Option<bool>, _>(5)?.unwrap_or(false),
+                            inverse_of: r.try_get(6)?,
+                            exclusive_with: r.try_get(7)?,
+                        },
+                    },
+                })
             })
-        })
-        .fetch_all(self.conn())
-        .await
-        .map_err(Into::into)
+            .fetch_all(self.conn())
+            .await
+            .map_err(Into::into)
     }
 
     /// Names that may be what each of the first 16 keys was meant to be, by label or alias, at most 2,000. They are

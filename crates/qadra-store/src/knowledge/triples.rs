@@ -1,6 +1,6 @@
 //! Statements: the neighbourhood of nodes, storing, listing, retracting.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use sqlx::postgres::PgRow;
 use sqlx::{AssertSqlSafe, Postgres, QueryBuilder, Row};
@@ -13,6 +13,58 @@ use super::{
 use crate::{Result, TenantTx};
 
 const AROUND: &str = include_str!("around.sql");
+
+/// Statements, each once, with their names, which are rows of their own in the answer of [`AROUND`].
+fn around(rows: &[PgRow]) -> sqlx::Result<Vec<TripleRow>> {
+    let (mut labels, mut names) = (HashMap::new(), HashMap::new());
+    let mut statements = Vec::with_capacity(rows.len());
+    for row in rows {
+        match (row.try_get(0)?, row.try_get::<Option<Uuid>, _>(2)?) {
+            (Some(id), Some(predicate)) => statements.push((id, predicate, row)),
+            (Some::<Uuid>(node), None) => drop(labels.insert(node, row.try_get::<&str, _>(4)?)),
+            (None, Some(predicate)) => drop(names.insert(predicate, row.try_get::<&str, _>(4)?)),
+            (None, None) => {}
+        }
+    }
+    let mut seen = HashSet::with_capacity(statements.len());
+    statements.retain(|(id, ..)| seen.insert(*id));
+    let mut found = Vec::with_capacity(statements.len());
+    for (id, predicate_id, row) in statements {
+        let subject_id: Uuid = row.try_get(1)?;
+        let object_node_id: Option<Uuid> = row.try_get(3)?;
+        let object_label: &str = match object_node_id.and_then(|id| labels.get(&id)) {
+            Some(label) => label,
+            None => row.try_get(4)?,
+        };
+        // A statement whose subject or predicate cannot be seen is not one.
+        let (Some(subject), Some(predicate)) = (labels.get(&subject_id), names.get(&predicate_id))
+        else {
+            continue;
+        };
+        found.push(TripleRow {
+            id,
+            subject_id,
+            subject_label: (*subject).to_owned(),
+            predicate_id,
+            predicate: (*predicate).to_owned(),
+            object_node_id,
+            object: match object_node_id {
+                None => row.try_get(5)?,
+                Some(_) => None,
+            },
+            object_label: object_label.to_owned(),
+            positive: row.try_get(6)?,
+            confidence: row.try_get(7)?,
+            kind: row.try_get(8)?,
+            source: row.try_get(9)?,
+            valid_from: row.try_get(10)?,
+            valid_to: row.try_get(11)?,
+            retracted_at: None,
+            created_at: row.try_get(12)?,
+        });
+    }
+    Ok(found)
+}
 
 impl TenantTx {
     /// Statements about the nodes in either place, the most certain first, at most `per_node` each way for each
@@ -28,19 +80,15 @@ impl TenantTx {
         per_node: i64,
         hops: u8,
     ) -> Result<Vec<TripleRow>> {
-        let mut rows = sqlx::query(AROUND)
+        let rows = sqlx::query(AROUND)
             .bind(self.tenant_id)
             .bind(nodes)
             .bind(per_node)
             .bind(hops > 1)
             .bind(predicates)
-            .try_map(triple)
             .fetch_all(self.conn())
             .await?;
-        // Cheaper here than a sort of whole rows there.
-        let mut seen = HashSet::with_capacity(rows.len());
-        rows.retain(|row| seen.insert(row.id));
-        Ok(rows)
+        around(&rows).map_err(Into::into)
     }
 
     /// Settings and a sample of the use of each predicate: `(row, subjects, subjects with one object)`.

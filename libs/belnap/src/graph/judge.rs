@@ -1,7 +1,9 @@
 //! What the statements of a graph say about a text: every place where the text states one of them, denies one, or
 //! gives another filler for a relation that has one filler only.
 
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
 
 use super::label::{Label, key, pieces};
 use super::link::{Direction, Link, foreign, link, local, stand_ins};
@@ -65,6 +67,8 @@ pub(super) fn findings(graph: &Graph, reading: &Reading<'_>) -> Vec<Finding> {
         slots: (0..reading.sentences.len())
             .map(|s| stand_ins(reading, s))
             .collect(),
+        links: RefCell::default(),
+        coordinates: RefCell::new(vec![None; graph.labels.len() * reading.vocabulary.len()]),
         found: Vec::new(),
     };
     for fact in 0..graph.facts.len() {
@@ -84,8 +88,15 @@ struct Judge<'a> {
     mentions: Vec<Option<Vec<Mention>>>,
     /// By sentence.
     slots: Vec<Vec<Mention>>,
+    /// What lies between two mentions is the same for every fact that is named there.
+    links: RefCell<HashMap<Ends, Option<Rc<Link>>>>,
+    /// Whether a lemma is another thing of a label's kind, by label and lemma, as far as it has been asked.
+    coordinates: RefCell<Vec<Option<bool>>>,
     found: Vec<Finding>,
 }
+
+/// All that [`link`] asks of two mentions: where they are, and whether the first is a pronoun.
+type Ends = (usize, usize, bool, usize, usize);
 
 impl Judge<'_> {
     fn mentions(&mut self, labels: &[usize]) -> Vec<Mention> {
@@ -101,6 +112,35 @@ impl Judge<'_> {
             all.extend(found.iter().copied());
         }
         all
+    }
+
+    fn link(&self, a: &Mention, b: &Mention) -> Option<Rc<Link>> {
+        let ends = (a.first, a.last, a.how == How::Pronoun, b.first, b.last);
+        self.links
+            .borrow_mut()
+            .entry(ends)
+            .or_insert_with(|| link(self.reading, a, b).map(Rc::new))
+            .clone()
+    }
+
+    /// The lemma names another thing of the kind that a label names, such as rupee for euro.
+    fn coordinate(&self, label: usize, lemma: usize) -> bool {
+        let at = label * self.reading.vocabulary.len() + lemma;
+        if let Some(Some(known)) = self.coordinates.borrow().get(at) {
+            return *known;
+        }
+        let (words, lemma) = (
+            &self.graph.labels[label].words,
+            &self.reading.vocabulary[lemma],
+        );
+        let found = words.iter().any(|w| {
+            w.kinds.iter().any(|k| lemma.kinds.contains(k))
+                && lexicon::coordinate(&w.key, &lemma.lemma)
+        }) && !words.iter().any(|w| w.key == lemma.lemma);
+        if let Some(slot) = self.coordinates.borrow_mut().get_mut(at) {
+            *slot = Some(found);
+        }
+        found
     }
 
     fn sentence(&self, m: &Mention) -> usize {
@@ -146,7 +186,7 @@ impl Judge<'_> {
                 if subject.score < LEAST || subject.overlaps(object) {
                     continue;
                 }
-                let Some(link) = link(self.reading, &subject, object) else {
+                let Some(link) = self.link(&subject, object) else {
                     continue;
                 };
                 let Some(finding) = self.pair(fact, meaning, label, &subject, object, &link) else {
@@ -347,7 +387,7 @@ impl Judge<'_> {
                     if subject.score < 0.5 || subject.overlaps(&candidate) {
                         continue;
                     }
-                    let Some(link) = link(self.reading, subject, &candidate) else {
+                    let Some(link) = self.link(subject, &candidate) else {
                         continue;
                     };
                     if link.negative || link.modality != Modality::Asserted {
@@ -355,6 +395,14 @@ impl Judge<'_> {
                     }
                     let fit = fit(self.reading, meaning, &link, &candidate, None);
                     let Some(by) = fit.by else { continue };
+                    let least = if candidate.how == How::Number {
+                        0.65
+                    } else {
+                        RIVAL_HEAD
+                    };
+                    if fit.head < least || fit.strict < RIVAL {
+                        continue;
+                    }
                     // Of several fillers, the one next to the word for the relation.
                     let distance = by
                         .abs_diff(candidate.first)
@@ -362,15 +410,7 @@ impl Judge<'_> {
                     let tie = local(self.reading, by, &candidate);
                     let steps = tie.map_or(9, |t| t.2) as f32;
                     let score = fit.strict - 0.02 * steps.min(9.0) - 0.002 * distance.min(20.0);
-                    let least = if candidate.how == How::Number {
-                        0.65
-                    } else {
-                        RIVAL_HEAD
-                    };
-                    if fit.head < least
-                        || fit.strict < RIVAL
-                        || best.as_ref().is_some_and(|b| b.0 >= score)
-                    {
+                    if best.as_ref().is_some_and(|b| b.0 >= score) {
                         continue;
                     }
                     if self.reversed(meaning, &link, fit.head, fit.by)
@@ -536,13 +576,8 @@ impl Judge<'_> {
             return codes.map(Mention::whole).collect();
         }
         let others = range.filter(|&t| {
-            let lemma = self.reading.lemma(t);
-            self.reading.tokens[t].token.upos == ud::Upos::Noun
-                && label.words.iter().any(|w| {
-                    w.kinds.iter().any(|k| lemma.kinds.contains(k))
-                        && lexicon::coordinate(&w.key, &lemma.lemma)
-                })
-                && !label.words.iter().any(|w| w.key == lemma.lemma)
+            let token = &self.reading.tokens[t];
+            token.token.upos == ud::Upos::Noun && self.coordinate(keys.objects[0], token.lemma)
         });
         let mut all: Vec<Mention> = others.map(Mention::whole).collect();
         if label.common {
