@@ -7,6 +7,7 @@ use crate::metadata::{cargo_metadata, list, text};
 const SIBLINGS: &[&str] = &[
     "qadra-api",
     "qadra-epistemic",
+    "qadra-flow",
     "qadra-llm",
     "qadra-nats",
     "qadra-reader",
@@ -24,13 +25,15 @@ fn allowed(name: &str) -> Option<Vec<&'static str>> {
         "belnap" => vec!["ud"],
         n if SIBLINGS.contains(&n) => [LIBS, &["qadra-types"]].concat(),
         "qadra-app" => with(&[]),
+        // Workers and use cases meet in PostgreSQL and on the bus.
+        "qadra-runner" => with(&[]),
         // The gateway reaches the core over the bus alone; of the use cases it knows how tokens are checked.
         "qadra-gateway" => vec!["qadra-types", "qadra-api", "qadra-nats", "qadra-app"],
-        "qadra" => with(&["qadra-app", "qadra-gateway"]),
+        "qadra" => with(&["qadra-app", "qadra-gateway", "qadra-runner"]),
         "qadra-evals" => [LIBS, &["qadra-epistemic"]].concat(),
         "qadra-testkit" => with(&["qadra-testkit"]),
         // Grounding is measured through the use case, on a bus of its own.
-        "qadra-bench" => with(&["qadra-testkit", "qadra-app"]),
+        "qadra-bench" => with(&["qadra-testkit", "qadra-app", "qadra-runner"]),
         _ => return None,
     })
 }

@@ -1,7 +1,9 @@
-//! Checks on the repository itself. `cargo run -p xtask -- audit` looks at the dependency tree; the layering rules
+//! Checks on the repository itself. `cargo run -p xtask -- audit` looks at the dependency tree, `… corpus` packs what
+//! fuzzing has found; the layering rules
 //! and the documentation's completeness are tests of this crate.
 
 mod audit;
+mod corpus;
 #[cfg(test)]
 mod docs;
 #[cfg(test)]
@@ -11,9 +13,13 @@ mod metadata;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let done = match std::env::args().nth(1).as_deref() {
-        Some("audit") => audit::run(),
-        _ => Err(anyhow::anyhow!("usage: cargo run -p xtask -- audit")),
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let done = match arguments.split_first() {
+        Some((verb, [])) if verb == "audit" => audit::run(),
+        Some((verb, rest)) if verb == "corpus" => corpus::run(rest),
+        _ => Err(anyhow::anyhow!(
+            "usage: cargo run -p xtask -- audit | corpus …"
+        )),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -97,7 +97,8 @@ impl<R: BufRead> Reader<R> {
                 })?;
             self.line += 1;
             let text = buffer.strip_suffix('\n').unwrap_or(&buffer);
-            let text = text.strip_suffix('\r').unwrap_or(text);
+            // All of them: one that is left would be taken for an end of line when the block is read again.
+            let text = text.trim_end_matches('\r');
             if n == 0 || text.is_empty() {
                 if block.rows.is_empty() {
                     if !block.comments.is_empty() {
@@ -431,6 +432,18 @@ mod tests {
             fails(&format!("{good}# late\n")),
             "CoNLL-U line 2: comment inside a sentence"
         );
+    }
+
+    #[test]
+    fn line_ends_of_other_systems_survive_a_round_trip() {
+        let good = "# c\n1\tgo\t_\t_\t_\t_\t0\t_\t_\tx\n\n";
+        for end in ["\r\n", "\r\r\r\n"] {
+            let blocks = read(good.replace('\n', end).as_bytes()).unwrap();
+            assert_eq!(blocks, read(good.as_bytes()).unwrap());
+            let mut out = Vec::new();
+            write(&mut out, &blocks).unwrap();
+            assert_eq!(out, good.as_bytes());
+        }
     }
 
     #[test]

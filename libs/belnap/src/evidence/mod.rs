@@ -28,10 +28,15 @@ pub struct Evidence {
     text: String,
     readings: Vec<Reading>,
     vocabulary: Vocabulary,
+    found: bool,
 }
 
+/// Sentences of a text that is taken to speak of what the claim speaks of although it does not name it.
+const PRESUMED: usize = 3;
+
 impl Evidence {
-    /// Takes about as long as parsing the text does.
+    /// A text that somebody has chosen as the evidence. A short one (up to three sentences) is taken to be about the
+    /// claim's subject, named or not. Takes about as long as parsing the text does.
     pub fn new(parser: &Parser, text: &str) -> Self {
         let plain = plain(text);
         let readings: Vec<Reading> = parser.parse(&plain).iter().map(Reading::new).collect();
@@ -39,7 +44,33 @@ impl Evidence {
             vocabulary: Vocabulary::new(&readings),
             text: text.to_owned(),
             readings,
+            found: false,
         }
+    }
+
+    /// A text that a search has found. It may be about anything, so it speaks against a claim only if it names what the
+    /// claim is about.
+    pub fn found(parser: &Parser, text: &str) -> Self {
+        Evidence {
+            found: true,
+            ..Self::new(parser, text)
+        }
+    }
+
+    /// Where a name must stand for sentence `i` to be about it: anywhere in a text that somebody has chosen; in what was
+    /// found, which may be pieces of several texts, in the sentence itself or the two before it.
+    fn around(&self, i: usize) -> &str {
+        let span = |i: usize| self.readings.get(i).map(|r| &r.span);
+        match (span(i.saturating_sub(2)), span(i)) {
+            (Some(first), Some(last)) if self.found => {
+                self.text.get(first.start..last.end).unwrap_or_default()
+            }
+            _ => &self.text,
+        }
+    }
+
+    fn must_name(&self) -> bool {
+        self.found || self.readings.len() > PRESUMED
     }
 
     /// Bytes of the evidence text that sentence `i` takes up.

@@ -237,6 +237,41 @@ fn opposing_sentences_have_spans() {
     assert!(evidence.sentence_span(1000).is_none());
 }
 
+/// Passages come from any document that shares words with the question.
+#[test]
+fn a_text_about_somebody_else_is_no_evidence_against() {
+    let against = |text: &str, answer: &str| {
+        let judged = verify_against(&PARSER, answer, &Evidence::found(&PARSER, text));
+        judged.iter().any(|(_, j)| j.verdict == Truth::False)
+    };
+    let rest = "The site was visited in May. There were three of us. It rained all day.";
+    for text in [
+        "The company was founded in 2012 by Ida Hollenbeck and Tomasz Reiss.",
+        "Management said that a second plant in Maribor may follow in 2026.",
+        "Hollenbeck Robotics was founded in 2012. It employs 640 people.",
+    ] {
+        for answer in [
+            "NVIDIA was founded in 1993.",
+            "Kessel Motion was founded in 1998 and employs 85 people.",
+        ] {
+            assert!(!against(text, answer), "{answer} | {text}");
+            // Chosen by a person, a text of some length must name it too.
+            not_contradicted(&format!("{text} {rest}"), answer);
+            // Named elsewhere in what was found is not named here.
+            let elsewhere = format!("{text} {rest} The boards are by NVIDIA and Kessel Motion.");
+            assert!(!against(&elsewhere, answer), "{answer} | {elsewhere}");
+        }
+    }
+    for text in [
+        "NVIDIA was founded in 1995.",
+        "NVIDIA is a maker of chips. It was founded in 1995.",
+    ] {
+        assert!(against(text, "NVIDIA was founded in 1993."), "{text}");
+    }
+    // A short text that a person has chosen is about what it is held against.
+    contradicted("It was founded in 1995.", "NVIDIA was founded in 1993.");
+}
+
 #[test]
 fn treebank_brackets_keep_their_places() {
     let text = "Lund -LRB- -LSB- lʉnd -RSB- -RRB- is a city . It has 90,000 inhabitants .";

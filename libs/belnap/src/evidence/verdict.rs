@@ -91,6 +91,14 @@ pub(super) fn judge(
             let like = conflict.alike_in_stance(&c);
             let reason = conflict::reason(&c, &conflict, &evidence.text, text);
             for &k in ours.iter().filter(|&&k| width(k) == best) {
+                if evidence.must_name()
+                    && let Some(name) =
+                        unmentioned(&claims[k], place, evidence.around(conflict.against.0))
+                {
+                    // Another company's founding year says nothing about this one's.
+                    judged[k].reason = Some(format!("the text does not speak of {name}"));
+                    continue;
+                }
                 oppose(&mut judged[k], &claims[k], &conflict, like, &reason);
             }
         }
@@ -133,6 +141,46 @@ fn oppose(judgement: &mut Judgement, claim: &Claim, conflict: &Conflict, like: b
             judgement.reason = Some(format!("{reason}, but it {stance}"));
         }
     }
+}
+
+/// What the claim is about, if the evidence has no word of its name. Such a text may say the same of
+/// somebody else, and a conflict with that is none. Where the conflict, at `place`, is over the subject ("Karl directed
+/// the film"), the claim is about its object, and a figure there is as good as a name.
+fn unmentioned<'a>(claim: &'a Claim, place: &Range<usize>, evidence: &str) -> Option<&'a str> {
+    let (about, figures) = match &claim.object {
+        Some(object) if within(place, &claim.subject.span) => (object.referent(), true),
+        _ => (claim.subject.referent(), false),
+    };
+    // At the beginning of a sentence one capital shows nothing, unless the parser saw a name.
+    let first = claim.span.start == about.span.start && about.kind != TermKind::Name;
+    let words = about.text.split(|c: char| !c.is_alphanumeric());
+    let mut names = words
+        .filter(|w| !w.is_empty())
+        .enumerate()
+        .filter(|(i, w)| {
+            let capitals = w.chars().filter(|c| c.is_uppercase()).count();
+            let named = capitals > 1 || capitals == 1 && w.len() > 1 && (*i > 0 || !first);
+            named || figures && w.starts_with(|c: char| c.is_ascii_digit())
+        });
+    let evidence = evidence.to_lowercase();
+    let mentioned = |word: &str| {
+        let word = word.to_lowercase();
+        evidence.match_indices(&word).any(|(at, _)| {
+            let before = evidence[..at].chars().next_back();
+            let after = evidence[at + word.len()..].chars().next();
+            // "Applewood" is not Apple; "Apples" may be.
+            before.is_none_or(|c| !c.is_alphanumeric())
+                && after.is_none_or(|c| !c.is_alphanumeric() || c == 's')
+        })
+    };
+    let mut any = false;
+    for (_, word) in names.by_ref() {
+        any = true;
+        if mentioned(word) {
+            return None;
+        }
+    }
+    any.then_some(about.text.as_str())
 }
 
 fn within(inner: &Range<usize>, outer: &Range<usize>) -> bool {

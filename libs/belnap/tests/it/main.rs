@@ -1,5 +1,6 @@
 //! Behaviour of the library as a whole, with the parser that it ships with.
 
+mod corpus;
 mod extract;
 mod extract_laws;
 mod precision;
