@@ -15,6 +15,7 @@ pub use resources::accounts::*;
 pub use resources::agents::*;
 pub use resources::conversations::*;
 pub use resources::documents::*;
+pub use resources::flows::*;
 pub use resources::graph::*;
 pub use resources::knowledge::*;
 pub use resources::memory::*;

@@ -19,6 +19,7 @@ pub fn openapi() -> Value {
         let method = match o.method {
             Method::Get => "get",
             Method::Post => "post",
+            Method::Put => "put",
             Method::Patch => "patch",
             Method::Delete => "delete",
         };
@@ -51,11 +52,34 @@ fn operation(o: &Operation) -> Value {
         .map(|name| {
             let schema = match name {
                 "version" => json!({"type": "integer", "minimum": 1}),
+                "name" => json!({"type": "string"}),
                 _ => json!({"type": "string", "format": "uuid"}),
             };
             json!({"name": name, "in": "path", "required": true, "schema": schema})
         })
         .collect();
+    if o.kind == Kind::Hook {
+        for (name, about) in [
+            (
+                "X-Qadra-Timestamp",
+                "seconds since the epoch, at most 5 minutes off",
+            ),
+            (
+                "X-Qadra-Delivery",
+                "an id of this call; the same id starts nothing twice",
+            ),
+            (
+                "X-Qadra-Signature",
+                "hex of HMAC-SHA256(secret, \"{timestamp}.{delivery}.{body}\")",
+            ),
+        ] {
+            parameters.push(json!({"name": name, "in": "header", "required": true, "description": about, "schema": {"type": "string"}}));
+        }
+    }
+    if (o.entity, o.op) == ("flow", "execute") {
+        parameters.push(json!({"name": "Idempotency-Key", "in": "header", "required": false, "schema": {"type": "string", "maxLength": 200},
+            "description": "the same key of the same user and flow starts one execution"}));
+    }
     parameters.extend(o.query.iter().map(|p| {
         let schema = match (p.name, p.kind) {
             ("limit", _) => json!({"type": "integer", "minimum": 1, "maximum": 100, "default": 20}),
@@ -66,11 +90,14 @@ fn operation(o: &Operation) -> Value {
         json!({"name": p.name, "in": "query", "description": p.about, "schema": schema})
     }));
     let content = match (o.kind, o.reply) {
-        (Kind::Json | Kind::Upload, Some(t)) => {
+        (Kind::Json | Kind::Upload | Kind::Hook, Some(t)) => {
             json!({"application/json": {"schema": reference(&(t.name)())}})
         }
-        (Kind::Json | Kind::Upload, None) => Value::Null,
-        (Kind::TurnStream | Kind::AttachStream | Kind::DocumentStream, _) => {
+        (Kind::Json | Kind::Upload | Kind::Hook, None) => Value::Null,
+        (
+            Kind::TurnStream | Kind::AttachStream | Kind::DocumentStream | Kind::ExecutionStream,
+            _,
+        ) => {
             json!({"text/event-stream": {"schema": {"type": "string"}}})
         }
         (Kind::Download | Kind::File, _) => {

@@ -34,6 +34,7 @@ impl Operation {
 pub enum Method {
     Get,
     Post,
+    Put,
     Patch,
     Delete,
 }
@@ -64,6 +65,10 @@ pub enum Kind {
     File,
     /// A document's changes as server-sent events.
     DocumentStream,
+    /// A flow execution's events as server-sent events.
+    ExecutionStream,
+    /// A signed call of a webhook; the body is passed on as it was sent.
+    Hook,
 }
 
 /// A query parameter; `kind` says how its text is read.

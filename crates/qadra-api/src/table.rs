@@ -968,6 +968,260 @@ pub fn operations() -> Vec<Operation> {
             ..change("/api/memory/{id}", "memory", "update", "Change an entry")
         },
         delete("/api/memory/{id}", "memory", "delete", "Forget an entry"),
+        // Flows
+        Operation {
+            query: vec![
+                text("q", "words in name or description"),
+                flag("is_active", "only those switched on, or off"),
+                LIMIT,
+                OFFSET,
+            ],
+            reply: page_of::<FlowSummary>(),
+            ..get(
+                "/api/flows",
+                "flow",
+                "list",
+                "List flows, the last changed first",
+            )
+        },
+        Operation {
+            success: 201,
+            body: of::<CreateFlow>(),
+            reply: of::<Flow>(),
+            ..post("/api/flows", "flow", "create", "Make a flow")
+        },
+        Operation {
+            reply: of::<NodeCatalog>(),
+            ..get(
+                "/api/flows/catalog",
+                "flow",
+                "catalog",
+                "The kinds of nodes that flows are made of",
+            )
+        },
+        Operation {
+            body: of::<ValidateFlow>(),
+            reply: of::<FlowFindings>(),
+            ..post(
+                "/api/flows/validate",
+                "flow",
+                "validate",
+                "Check whether a graph can run",
+            )
+        },
+        Operation {
+            query: vec![
+                text("flow_id", "only those of this flow"),
+                text("status", "only those in this state"),
+                text("trigger", "only those started this way"),
+                LIMIT,
+                OFFSET,
+            ],
+            reply: page_of::<ExecutionSummary>(),
+            ..get(
+                "/api/flows/executions",
+                "flow",
+                "list_executions",
+                "List executions, newest first",
+            )
+        },
+        Operation {
+            query: vec![integer(
+                "at_seq",
+                "the execution as it was after this event",
+            )],
+            reply: of::<Execution>(),
+            ..get(
+                "/api/flows/executions/{id}",
+                "flow",
+                "get_execution",
+                "An execution with its state",
+            )
+        },
+        Operation {
+            query: vec![
+                integer("after", "only events after this number"),
+                integer("limit", "1 to 1,000, 200 if absent"),
+            ],
+            reply: of::<ExecutionEvents>(),
+            ..get(
+                "/api/flows/executions/{id}/events",
+                "flow",
+                "list_events",
+                "What happened in an execution",
+            )
+        },
+        Operation {
+            kind: Kind::ExecutionStream,
+            ..get(
+                "/api/flows/executions/{id}/stream",
+                "flow",
+                "watch",
+                "Follow an execution until it ends",
+            )
+        },
+        Operation {
+            body: of::<SubmitInput>(),
+            reply: of::<Execution>(),
+            ..post(
+                "/api/flows/executions/{id}/input",
+                "flow",
+                "submit_input",
+                "Answer a node that waits for a person",
+            )
+        },
+        Operation {
+            reply: of::<Execution>(),
+            ..post(
+                "/api/flows/executions/{id}/cancel",
+                "flow",
+                "cancel",
+                "Stop an execution",
+            )
+        },
+        Operation {
+            success: 202,
+            reply: of::<StartedExecution>(),
+            ..post(
+                "/api/flows/executions/{id}/retry",
+                "flow",
+                "retry",
+                "Run what failed again, keeping what did not",
+            )
+        },
+        Operation {
+            success: 202,
+            body: of::<RerunExecution>(),
+            reply: of::<StartedExecution>(),
+            ..post(
+                "/api/flows/executions/{id}/rerun",
+                "flow",
+                "rerun",
+                "Run again from a node on",
+            )
+        },
+        Operation {
+            success: 202,
+            body: of::<ForkExecution>(),
+            reply: of::<StartedExecution>(),
+            ..post(
+                "/api/flows/executions/{id}/fork",
+                "flow",
+                "fork",
+                "Run the same graph with other input",
+            )
+        },
+        Operation {
+            query: vec![LIMIT, OFFSET],
+            reply: page_of::<FlowSecret>(),
+            ..get(
+                "/api/flows/secrets",
+                "flow",
+                "list_secrets",
+                "Names of secrets, without their values",
+            )
+        },
+        Operation {
+            method: Method::Put,
+            access: MANAGE,
+            success: 204,
+            body: of::<PutFlowSecret>(),
+            ..get("/api/flows/secrets", "flow", "put_secret", "Set a secret")
+        },
+        Operation {
+            access: MANAGE,
+            ..delete(
+                "/api/flows/secrets/{name}",
+                "flow",
+                "delete_secret",
+                "Remove a secret",
+            )
+        },
+        Operation {
+            body: of::<UpdateFlowTrigger>(),
+            reply: of::<FlowTrigger>(),
+            ..change(
+                "/api/flows/triggers/{id}",
+                "flow",
+                "update_trigger",
+                "Change a trigger",
+            )
+        },
+        delete(
+            "/api/flows/triggers/{id}",
+            "flow",
+            "delete_trigger",
+            "Remove a trigger",
+        ),
+        Operation {
+            reply: of::<Flow>(),
+            ..get("/api/flows/{id}", "flow", "get", "A flow with its graph")
+        },
+        Operation {
+            body: of::<UpdateFlow>(),
+            reply: of::<Flow>(),
+            ..change("/api/flows/{id}", "flow", "update", "Change a flow")
+        },
+        delete(
+            "/api/flows/{id}",
+            "flow",
+            "delete",
+            "Remove a flow and its triggers; its executions stay",
+        ),
+        Operation {
+            success: 202,
+            body: of::<ExecuteFlow>(),
+            reply: of::<StartedExecution>(),
+            ..post("/api/flows/{id}/execute", "flow", "execute", "Run a flow")
+        },
+        Operation {
+            query: vec![
+                text("status", "only those in this state"),
+                text("trigger", "only those started this way"),
+                LIMIT,
+                OFFSET,
+            ],
+            reply: page_of::<ExecutionSummary>(),
+            ..get(
+                "/api/flows/{id}/executions",
+                "flow",
+                "executions_of",
+                "List a flow's executions, newest first",
+            )
+        },
+        Operation {
+            query: vec![LIMIT, OFFSET],
+            reply: page_of::<FlowTrigger>(),
+            ..get(
+                "/api/flows/{id}/triggers",
+                "flow",
+                "list_triggers",
+                "What starts a flow by itself",
+            )
+        },
+        Operation {
+            success: 201,
+            body: of::<CreateFlowTrigger>(),
+            reply: of::<FlowTrigger>(),
+            ..post(
+                "/api/flows/{id}/triggers",
+                "flow",
+                "create_trigger",
+                "Start a flow by schedule or webhook",
+            )
+        },
+        Operation {
+            access: Public,
+            kind: Kind::Hook,
+            success: 202,
+            reply: of::<HookAnswer>(),
+            ..post(
+                "/api/hooks/{id}",
+                "flow",
+                "hook",
+                "A signed webhook; 200 if the delivery was taken before",
+            )
+        },
         // Usage
         Operation {
             access: OVERSEE,

@@ -1,6 +1,6 @@
 //! The demo tenant: a small investment team that knows some facts on public companies.
 
-use qadra_api::{CreateNode, CreateTriple, Register};
+use qadra_api::{ApproveDocument, CreateNode, CreateTriple, ProposeDocument, Register};
 use qadra_types::{Actor, Code, Ctx, Fault, Role, new_id};
 use serde::Deserialize;
 
@@ -20,6 +20,35 @@ struct DemoAlias {
     node: String,
     alias: String,
 }
+
+struct DemoDocument {
+    title: &'static str,
+    content_type: &'static str,
+    content: &'static str,
+    /// The others wait for whoever tries the demo: one of them contradicts what is known.
+    approved: bool,
+}
+
+const DOCUMENTS: [DemoDocument; 3] = [
+    DemoDocument {
+        title: "Site visit: Hollenbeck Robotics",
+        content_type: "text/markdown",
+        content: include_str!("../demo/documents/hollenbeck-visit.md"),
+        approved: true,
+    },
+    DemoDocument {
+        title: "Supplier note: Kessel Motion",
+        content_type: "text/markdown",
+        content: include_str!("../demo/documents/supplier-note.md"),
+        approved: false,
+    },
+    DemoDocument {
+        title: "Chip letter, issue 41",
+        content_type: "text/plain",
+        content: include_str!("../demo/documents/newsletter-chips.txt"),
+        approved: false,
+    },
+];
 
 impl App {
     /// Makes the demo tenant with this password for [`DEMO_EMAIL`], or leaves the one of an earlier start alone.
@@ -71,6 +100,34 @@ impl App {
                 },
             )
             .await?;
+        }
+        self.demo_flows(&ctx).await?;
+        self.demo_documents(&ctx).await
+    }
+
+    /// Proposed and approved as any other, by the demo's owner.
+    async fn demo_documents(&self, ctx: &Ctx) -> Result<(), Fault> {
+        for document in DOCUMENTS {
+            let proposed = self
+                .document_propose(
+                    ctx,
+                    ProposeDocument {
+                        title: Some(document.title.into()),
+                        content: Some(document.content.into()),
+                        content_type: Some(document.content_type.into()),
+                        source_url: None,
+                        source_type: None,
+                        upload: None,
+                        filename: None,
+                    },
+                )
+                .await?;
+            if document.approved {
+                let id = proposed.id;
+                let note = Some("part of the demo".into());
+                self.document_approve(ctx, ApproveDocument { id, note })
+                    .await?;
+            }
         }
         Ok(())
     }

@@ -65,6 +65,7 @@ impl App {
         let stop = CancellationToken::new();
         tokio::spawn(self.clone().housekeeping(stop.clone()));
         let documents = tokio::spawn(self.clone().documents_work(stop.clone()));
+        tokio::spawn(self.clone().schedules_work(stop.clone()));
         Ok(Running {
             documents,
             operations,
@@ -161,6 +162,7 @@ impl App {
             ("auth", "identify") => out(self.identify(read(body)?).await),
             ("meta", "get") => out(self.meta().await),
             ("meta", "ready") => out(self.ready().await),
+            ("flow", "hook") => out(self.hook(read(body)?).await),
             _ => Err(Fault::new(
                 Code::NotFound,
                 format!("there is no operation {entity}.{op}"),
@@ -267,6 +269,32 @@ impl App {
             ("document", "triples") => out(self.document_triples(ctx, read(body)?).await),
             ("document", "chunks") => out(self.document_chunks(ctx, read(body)?).await),
             ("document", "watch") => out(self.document_watch(ctx, read(body)?).await),
+
+            ("flow", "list") => out(self.flow_list(ctx, read(body)?).await),
+            ("flow", "create") => out(self.flow_create(ctx, read(body)?).await),
+            ("flow", "get") => out(self.flow_get(ctx, read(body)?).await),
+            ("flow", "update") => out(self.flow_update(ctx, read(body)?).await),
+            ("flow", "delete") => out(self.flow_delete(ctx, read(body)?).await),
+            ("flow", "catalog") => out(self.flow_catalog().await),
+            ("flow", "validate") => out(self.flow_validate(read(body)?).await),
+            ("flow", "execute") => out(self.flow_execute(ctx, read(body)?).await),
+            ("flow", "executions_of") => out(self.flow_executions(ctx, read(body)?).await),
+            ("flow", "list_executions") => out(self.execution_list(ctx, read(body)?).await),
+            ("flow", "get_execution") => out(self.execution_get(ctx, read(body)?).await),
+            ("flow", "list_events") => out(self.execution_events(ctx, read(body)?).await),
+            ("flow", "watch") => out(self.execution_replay(ctx, read(body)?).await),
+            ("flow", "submit_input") => out(self.execution_input(ctx, read(body)?).await),
+            ("flow", "cancel") => out(self.execution_cancel(ctx, read(body)?).await),
+            ("flow", "retry") => out(self.execution_retry(ctx, read(body)?).await),
+            ("flow", "rerun") => out(self.execution_rerun(ctx, read(body)?).await),
+            ("flow", "fork") => out(self.execution_fork(ctx, read(body)?).await),
+            ("flow", "list_secrets") => out(self.secret_list(ctx, read(body)?).await),
+            ("flow", "put_secret") => out(self.secret_put(ctx, read(body)?).await),
+            ("flow", "delete_secret") => out(self.secret_delete(ctx, read(body)?).await),
+            ("flow", "list_triggers") => out(self.trigger_list(ctx, read(body)?).await),
+            ("flow", "create_trigger") => out(self.trigger_create(ctx, read(body)?).await),
+            ("flow", "update_trigger") => out(self.trigger_update(ctx, read(body)?).await),
+            ("flow", "delete_trigger") => out(self.trigger_delete(ctx, read(body)?).await),
 
             ("usage", "get") => out(self.usage_get(ctx, read(body)?).await),
             _ => Err(Fault::new(

@@ -12,6 +12,7 @@ mod demo;
 mod dispatch;
 mod documents;
 mod export;
+mod flows;
 mod graph;
 mod input;
 mod knowledge;

@@ -24,6 +24,8 @@ pub struct Settings {
     pub document_workers: usize,
     /// Passages of one document that a model is asked to read for statements; 0 leaves it to the rules.
     pub document_model_chunks: usize,
+    /// Bounds of one flow execution. Workers must have the same: what they record is read again under them.
+    pub flow_limits: qadra_flow::Limits,
 }
 
 impl Default for Settings {
@@ -39,6 +41,7 @@ impl Default for Settings {
             reader: qadra_reader::worker::Reader::InProcess,
             document_workers: 2,
             document_model_chunks: 0,
+            flow_limits: qadra_flow::Limits::default(),
         }
     }
 }

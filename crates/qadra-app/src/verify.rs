@@ -386,7 +386,7 @@ impl Passages {
                 sources: vec![],
             };
         }
-        let evidence = Evidence::new(parser, &whole);
+        let evidence = Evidence::found(parser, &whole);
         let sources = (0..)
             .map_while(|i| evidence.sentence_span(i))
             .map(|span| {

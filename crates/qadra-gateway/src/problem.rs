@@ -13,7 +13,12 @@ pub(crate) struct Problem {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let Fault { code, detail, hint } = self.fault;
+        let Fault {
+            code,
+            detail,
+            hint,
+            findings,
+        } = self.fault;
         let status =
             StatusCode::from_u16(code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         if status.is_server_error() {
@@ -29,6 +34,9 @@ impl IntoResponse for Problem {
         });
         if let Some(hint) = hint {
             body["hint"] = json!(hint);
+        }
+        if !findings.is_empty() {
+            body["findings"] = json!(findings);
         }
         let mut response = (status, body.to_string()).into_response();
         let headers = response.headers_mut();

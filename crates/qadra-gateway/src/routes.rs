@@ -36,6 +36,7 @@ pub(crate) fn router(gw: Arc<Gateway>) -> Router {
         let method = match operation.method {
             Method::Get => MethodFilter::GET,
             Method::Post => MethodFilter::POST,
+            Method::Put => MethodFilter::PUT,
             Method::Patch => MethodFilter::PATCH,
             Method::Delete => MethodFilter::DELETE,
         };
@@ -130,14 +131,16 @@ async fn answer(
         Access::Member(..) => Some(gw.authenticate(request.headers(), request_id).await?),
     };
     let resume_after = match operation.kind {
-        Kind::AttachStream => Some(sse::last_event_id(
+        Kind::AttachStream | Kind::ExecutionStream => Some(sse::last_event_id(
             request.headers(),
             request.uri().query(),
         )?),
         _ => None,
     };
     let query = read_query(request.uri().query(), &operation.query)?;
+    let idempotency_key = idempotency_key(operation, request.headers())?;
     let mut body = match (operation.body, &caller) {
+        (None, _) if operation.kind == Kind::Hook => read_hook(request).await?,
         (Some(_), Some(caller)) if operation.kind == Kind::Upload => {
             upload::proposal(gw, caller.tenant_id, request).await?
         }
@@ -149,6 +152,10 @@ async fn answer(
             // The id names the progress subject, so it is never a client's to choose.
             o.remove("turn_id");
             o.extend(query);
+            if operation.entity == "flow" {
+                o.remove("idempotency_key");
+                o.extend(idempotency_key.map(|key| ("idempotency_key".to_owned(), key)));
+            }
             for (name, value) in params {
                 o.insert(name.to_owned(), path_value(name, value)?);
             }
@@ -167,7 +174,8 @@ async fn answer(
         Kind::TurnStream => sse::turn(asker, operation, body).await,
         Kind::AttachStream => sse::attach(asker, body, resume_after.unwrap_or(0)).await,
         Kind::DocumentStream => follow::follow(asker, operation, body).await,
-        Kind::Json | Kind::Download | Kind::Upload | Kind::File => {
+        Kind::ExecutionStream => sse::execution(asker, body, resume_after.unwrap_or(0)).await,
+        Kind::Json | Kind::Download | Kind::Upload | Kind::File | Kind::Hook => {
             json_answer(asker, operation, body).await
         }
     }
@@ -187,7 +195,10 @@ async fn json_answer(
             return Err(fault);
         }
     };
-    let status = StatusCode::from_u16(operation.success).unwrap_or(StatusCode::OK);
+    let mut status = StatusCode::from_u16(operation.success).unwrap_or(StatusCode::OK);
+    if operation.kind == Kind::Hook && answer["duplicate"] == true {
+        status = StatusCode::OK;
+    }
     if let (Kind::File, Some(caller)) = (operation.kind, &asker.caller) {
         let file = serde_json::from_value(answer).map_err(|_| {
             Fault::new(
@@ -330,6 +341,44 @@ async fn read_bytes(body: Body, most: usize, code: Code) -> Result<Vec<u8>, Faul
     Ok(bytes)
 }
 
+/// Of an operation that starts something: the client's name for this one attempt at it.
+fn idempotency_key(operation: &Operation, headers: &HeaderMap) -> Result<Option<Value>, Fault> {
+    let Some(key) = headers.get("idempotency-key") else {
+        return Ok(None);
+    };
+    if (operation.entity, operation.op) != ("flow", "execute") {
+        return Ok(None);
+    }
+    let text = key.to_str().map(str::trim).unwrap_or_default();
+    if text.is_empty() || text.len() > 200 {
+        return Err(Fault::invalid(
+            "Idempotency-Key is not 1 to 200 characters of ASCII",
+        ));
+    }
+    Ok(Some(json!(text)))
+}
+
+/// Bytes of a webhook's call.
+const MAX_HOOK: usize = 1024 * 1024;
+
+/// A webhook's call with what its signature is made of; the core judges it.
+async fn read_hook(request: Request) -> Result<Value, Fault> {
+    let (head, body) = request.into_parts();
+    let header = |name: &str| {
+        let value = head.headers.get(name).and_then(|v| v.to_str().ok());
+        value.unwrap_or_default().trim().to_owned()
+    };
+    let (timestamp, delivery, signature) = (
+        header("x-qadra-timestamp"),
+        header("x-qadra-delivery"),
+        header("x-qadra-signature"),
+    );
+    let bytes = read_bytes(body, MAX_HOOK, Code::TooLarge).await?;
+    let body = String::from_utf8(bytes)
+        .map_err(|_| Fault::new(Code::MalformedRequest, "the body is not UTF-8"))?;
+    Ok(json!({"timestamp": timestamp, "delivery": delivery, "signature": signature, "body": body}))
+}
+
 async fn read_body(request: Request) -> Result<Value, Fault> {
     read_json(request, MAX_BODY, Code::TooLarge).await
 }
@@ -396,6 +445,7 @@ fn read_query(query: Option<&str>, known: &[Param]) -> Result<Map<String, Value>
 fn path_value(name: &str, value: &str) -> Result<Value, Fault> {
     let unknown = || Fault::not_found("object");
     match name {
+        "name" => Ok(json!(value)),
         "version" => value
             .parse::<i32>()
             .map(|n| json!(n))

@@ -1,4 +1,4 @@
-//! Turns as server-sent events.
+//! Turns and flow executions as server-sent events.
 //!
 //! A reader subscribes to the turn's progress subject *before* it asks for what it missed, and every event
 //! carries its seq. So an event comes at most once (a seq at or below the last sent is skipped) and never goes
@@ -17,7 +17,7 @@ use axum::response::Response;
 use bytes::Bytes;
 use futures::future::BoxFuture;
 use futures::stream;
-use qadra_api::{EventPage, Operation, TurnEvents};
+use qadra_api::{EventPage, Operation, ReplayExecution, TurnEvents};
 use qadra_nats::{BusError, Delivery, Message, Subject, Subscription};
 use qadra_types::{Code, Fault, new_id};
 use serde::Deserialize;
@@ -96,7 +96,8 @@ pub(crate) async fn turn(
     let turn_id = new_id();
     let conversation_id = uuid_of(&body, "conversation_id")?;
     body["turn_id"] = json!(turn_id);
-    let mut reader = Reader::open(asker, conversation_id, turn_id, 0).await?;
+    let source = Source::Turn(conversation_id, turn_id);
+    let mut reader = Reader::open(asker, source, 0).await?;
     let asker = reader.asker.clone();
     let actor = asker.caller.as_ref().map(|c| &c.actor);
     let (subject, headers) = address(
@@ -134,10 +135,37 @@ pub(crate) async fn attach(asker: Asker, body: Value, after: u32) -> Result<Resp
         uuid_of(&body, "conversation_id")?,
         uuid_of(&body, "turn_id")?,
     );
-    let mut reader = Reader::open(asker, conversation_id, turn_id, after).await?;
+    let source = Source::Turn(conversation_id, turn_id);
+    let mut reader = Reader::open(asker, source, after).await?;
     let page = reader.missed().await?;
     reader.put(page).await;
     Ok(reader.response())
+}
+
+/// Streams a flow execution from after the seq that the client has.
+pub(crate) async fn execution(asker: Asker, body: Value, after: u32) -> Result<Response, Fault> {
+    let id = uuid_of(&body, "id")?;
+    let mut reader = Reader::open(asker, Source::Execution(id), after).await?;
+    let page = reader.missed().await?;
+    reader.put(page).await;
+    Ok(reader.response())
+}
+
+/// What is read.
+#[derive(Debug, Clone, Copy)]
+enum Source {
+    /// Conversation and turn.
+    Turn(Uuid, Uuid),
+    Execution(Uuid),
+}
+
+impl Source {
+    /// Names the progress subject.
+    fn id(self) -> Uuid {
+        match self {
+            Self::Turn(_, id) | Self::Execution(id) => id,
+        }
+    }
 }
 
 fn uuid_of(body: &Value, field: &str) -> Result<Uuid, Fault> {
@@ -149,8 +177,7 @@ fn uuid_of(body: &Value, field: &str) -> Result<Uuid, Fault> {
 
 struct Reader {
     asker: Arc<Asker>,
-    conversation_id: Uuid,
-    turn_id: Uuid,
+    source: Source,
     events: Subscription,
     last: u32,
     ended: bool,
@@ -173,24 +200,18 @@ struct Progress<'a> {
 }
 
 impl Reader {
-    async fn open(
-        asker: Asker,
-        conversation_id: Uuid,
-        turn_id: Uuid,
-        after: u32,
-    ) -> Result<Self, Fault> {
+    async fn open(asker: Asker, source: Source, after: u32) -> Result<Self, Fault> {
         let events = asker
             .gw
             .bus
-            .subscribe(Subject::progress(turn_id).as_str())
+            .subscribe(Subject::progress(source.id()).as_str())
             .await
             .map_err(|e| bus_fault(&e))?;
         asker.gw.metrics.streams.inc();
         let StreamTimes { heartbeat, longest } = asker.gw.options.times;
         Ok(Self {
             asker: Arc::new(asker),
-            conversation_id,
-            turn_id,
+            source,
             events,
             last: after,
             ended: false,
@@ -273,7 +294,7 @@ impl Reader {
 
     async fn take(&mut self, message: &Message) {
         let Ok(p) = serde_json::from_slice::<Progress>(&message.payload) else {
-            tracing::warn!(turn_id = %self.turn_id, "an unreadable progress event was skipped");
+            tracing::warn!(of = %self.source.id(), "an unreadable progress event was skipped");
             return;
         };
         if p.seq > self.last.saturating_add(1) {
@@ -295,7 +316,7 @@ impl Reader {
         match self.missed().await {
             Ok(page) => self.put(page).await,
             Err(fault) => {
-                tracing::warn!(error = %fault, turn_id = %self.turn_id, "a stream could not catch up");
+                tracing::warn!(error = %fault, of = %self.source.id(), "a stream could not catch up");
                 if fault.code == Code::NotFound {
                     self.ended = true;
                 }
@@ -305,24 +326,30 @@ impl Reader {
 
     /// Borrows nothing of the reader: its pending reply cannot be shared between threads.
     fn missed(&self) -> impl Future<Output = Result<EventPage, Fault>> + Send + use<> {
-        let ask = TurnEvents {
-            conversation_id: self.conversation_id,
-            turn_id: self.turn_id,
-            after: self.last,
-        };
+        let (source, after) = (self.source, self.last);
         let asker = self.asker.clone();
         async move {
+            let (gw, id) = (&asker.gw, asker.request_id);
             let actor = asker.caller.as_ref().map(|c| &c.actor);
-            asker
-                .gw
-                .call(
-                    asker.target("chat", "turn_events"),
-                    actor,
-                    asker.request_id,
-                    "",
-                    &ask,
-                )
-                .await
+            match source {
+                Source::Turn(conversation_id, turn_id) => {
+                    let ask = TurnEvents {
+                        conversation_id,
+                        turn_id,
+                        after,
+                    };
+                    gw.call(asker.target("chat", "turn_events"), actor, id, "", &ask)
+                        .await
+                }
+                Source::Execution(execution) => {
+                    let ask = ReplayExecution {
+                        id: execution,
+                        after,
+                    };
+                    gw.call(asker.target("flow", "watch"), actor, id, "", &ask)
+                        .await
+                }
+            }
         }
     }
 
@@ -345,7 +372,7 @@ impl Reader {
             match self.missed().await {
                 Ok(next) => page = next,
                 Err(fault) => {
-                    tracing::warn!(error = %fault, turn_id = %self.turn_id, "a stream could not catch up");
+                    tracing::warn!(error = %fault, of = %self.source.id(), "a stream could not catch up");
                     return;
                 }
             }
@@ -362,8 +389,13 @@ impl Reader {
             "id: {seq}\nevent: {event}\ndata: {data}\n\n"
         )));
         self.asker.gw.metrics.stream_events.inc();
-        if event == "done" {
-            self.ended = true;
+        match (self.source, event) {
+            // A flow's last event says what came out; that nothing follows is said as it is for turns.
+            (Source::Execution(_), "flow_completed") => {
+                self.push(seq.saturating_add(1), "done", "{}")
+            }
+            (_, "done") => self.ended = true,
+            _ => {}
         }
     }
 }

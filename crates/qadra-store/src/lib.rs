@@ -14,6 +14,7 @@ pub mod cluster;
 mod conversations;
 mod documents;
 mod error;
+mod flows;
 mod knowledge;
 mod memory;
 mod merges;
@@ -22,6 +23,7 @@ mod presence;
 mod turns;
 mod tx;
 mod usage;
+mod vault;
 
 pub use accounts::{Account, NewAccount, RefreshToken};
 pub use agents::{AgentChange, NewAgent};
@@ -34,6 +36,11 @@ pub use documents::{
     Transition, TripleLink,
 };
 pub use error::{Result, StoreError};
+pub use flows::{
+    Claim, DueTrigger, ExecutionFilter, ExecutionRow, FlowChange, FlowRow, FlowSummary, Hook,
+    InboxRow, JournalRow, NewExecution, NewFlow, NewMessage, NewTrigger, Opened, Parent, Refusal,
+    Refused, RunAppend, SECRET_PURPOSE, SecretRow, TriggerChange, TriggerRow,
+};
 pub use knowledge::{
     EdgeEnds, EdgeFilter, NameRow, NewObject, NewTriple, NodeDegree, NodeName, NodeRow,
     PredicateChange, PredicateRow, PredicateUse, SimilarName, TripleChange, TripleFilter,
@@ -47,3 +54,4 @@ pub use sqlx::postgres::PgConnectOptions;
 pub use turns::{Answer, Branch, NewTurn, StartedTurn, StreamRecord, TurnEnd, TurnStart};
 pub use tx::{AuthTx, Store, SystemTx, TenantTx};
 pub use usage::{DayUsage, ModelUsage, UsageRecord, UsageTotals};
+pub use vault::{Unopened, Vault};

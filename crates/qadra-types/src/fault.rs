@@ -10,6 +10,9 @@ pub struct Fault {
     pub detail: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
+    /// What is wrong in detail, where it is more than one thing; its form is the operation's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<serde_json::Value>,
 }
 
 impl Fault {
@@ -18,6 +21,7 @@ impl Fault {
             code,
             detail: detail.into(),
             hint: None,
+            findings: Vec::new(),
         }
     }
 
@@ -80,6 +84,11 @@ codes! {
     DocumentEncrypted = "DOCUMENT_ENCRYPTED", 422, "The document is protected with a password";
     DocumentNoText = "DOCUMENT_NO_TEXT", 422, "The document has no text";
     DocumentTimeout = "DOCUMENT_TIMEOUT", 504, "The document took too long";
+    FlowInvalid = "FLOW_INVALID", 422, "The flow cannot run";
+    FlowInputInvalid = "FLOW_INPUT_INVALID", 422, "The input does not fit";
+    FlowInputTaken = "FLOW_INPUT_TAKEN", 409, "The answer was given already";
+    FlowNotWaiting = "FLOW_NOT_WAITING", 409, "Nobody is asked there";
+    FlowState = "FLOW_STATE", 409, "The execution is in another state";
     ConversationBusy = "CONVERSATION_BUSY", 409, "An answer is still being written";
     TooLarge = "PAYLOAD_TOO_LARGE", 413, "The request is too large";
     UnsupportedMediaType = "UNSUPPORTED_MEDIA_TYPE", 415, "The content type is not supported";

@@ -179,7 +179,42 @@ impl Config {
                 other => bail!("QADRA_DOCUMENT_WORKERS is {other}, not between 1 and 64"),
             },
             document_model_chunks: self.number("QADRA_DOCUMENT_MODEL_PASSAGES")?,
+            // Who reads an execution must fold it as the worker does that runs it.
+            flow_limits: self.flows()?.limits,
             ..qadra_app::Settings::default()
+        })
+    }
+
+    /// How flows are run.
+    pub(crate) fn flows(&self) -> Result<qadra_runner::Settings> {
+        let at_least_one = |key: &str| match self.number(key)? {
+            0 => bail!("{key} is 0; nothing would ever run"),
+            n => Ok(n),
+        };
+        let lease: f64 = self.number("QADRA_FLOW_LEASE_SECONDS")?;
+        if !(0.5..=3_600.0).contains(&lease) {
+            bail!("QADRA_FLOW_LEASE_SECONDS is {lease}, not between 0.5 and 3600");
+        }
+        let steps = at_least_one("QADRA_FLOW_STEPS")?;
+        Ok(qadra_runner::Settings {
+            lease: Duration::from_secs_f64(lease),
+            parallel: at_least_one("QADRA_FLOW_PARALLEL")?,
+            parallel_per_tenant: at_least_one("QADRA_FLOW_TENANT_PARALLEL")?,
+            runs_per_tenant: at_least_one("QADRA_FLOW_TENANT_RUNS")?,
+            limits: qadra_runner::Limits {
+                steps: u32::try_from(steps).unwrap_or(u32::MAX),
+                ..qadra_runner::Limits::default()
+            },
+            ..qadra_runner::Settings::default()
+        })
+    }
+
+    /// The search service of Research nodes, if one is set.
+    pub(crate) fn search(&self) -> Option<qadra_runner::nodes::SearchSettings> {
+        Some(qadra_runner::nodes::SearchSettings {
+            provider: self.get("QADRA_SEARCH_PROVIDER")?.to_owned(),
+            base_url: self.get("QADRA_SEARCH_URL").map(str::to_owned),
+            api_key: self.get("QADRA_SEARCH_API_KEY").map(Secret::new),
         })
     }
 

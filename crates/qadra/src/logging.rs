@@ -8,8 +8,10 @@ use crate::config::Config;
 /// Logs to stderr, so that stdout carries only what programs read.
 pub(crate) fn init(config: &Config) -> Result<()> {
     let filter = config.get("QADRA_LOG").unwrap_or("info");
-    // Drivers below warning tell nothing that a user of ours can act on.
-    let filter = EnvFilter::try_new(format!("sqlx=warn,hyper=warn,async_nats=warn,{filter}"))
+    // Drivers below warning tell nothing that a user of ours can act on; nor do slow statements, which a first start has
+    // in its migrations, each with its whole text.
+    let drivers = "sqlx=warn,sqlx::query=error,hyper=warn,async_nats=warn";
+    let filter = EnvFilter::try_new(format!("{drivers},{filter}"))
         .with_context(|| format!("QADRA_LOG is {filter:?}"))?;
     let log = tracing_subscriber::fmt()
         .with_env_filter(filter)

@@ -26,6 +26,8 @@ enum Command {
     Gateway(commands::gateway::Args),
     /// Run the use cases alone (needs QADRA_DATABASE_URL, QADRA_NATS_URL and QADRA_JWT_SECRET)
     Core(commands::core::Args),
+    /// Run flows alone, beside other workers (needs QADRA_DATABASE_URL; with QADRA_NATS_URL, readers see progress live)
+    Worker(commands::worker::Args),
     /// Bring the database of QADRA_DATABASE_URL to the newest schema
     Migrate(commands::migrate::Args),
     /// Print the OpenAPI document
@@ -46,6 +48,7 @@ fn main() -> ExitCode {
         Command::Up(args) => commands::up::run(args),
         Command::Gateway(args) => commands::gateway::run(args),
         Command::Core(args) => commands::core::run(args),
+        Command::Worker(args) => commands::worker::run(args),
         Command::Migrate(args) => commands::migrate::run(args),
         Command::Openapi => {
             println!("{:#}", qadra_api::openapi());

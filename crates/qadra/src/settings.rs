@@ -145,6 +145,38 @@ pub(crate) const SETTINGS: &[Setting] = &[
         "internal hosts and networks that flows may reach",
     ),
     plain(
+        "QADRA_FLOW_LEASE_SECONDS",
+        "10",
+        "how long a worker may be silent before others take over its flow executions",
+    ),
+    plain(
+        "QADRA_FLOW_PARALLEL",
+        "256",
+        "most flow nodes of one worker that act at the same time",
+    ),
+    plain(
+        "QADRA_FLOW_TENANT_PARALLEL",
+        "64",
+        "the same for one tenant",
+    ),
+    plain(
+        "QADRA_FLOW_TENANT_RUNS",
+        "100",
+        "most flow executions of one tenant at work, over all workers",
+    ),
+    plain(
+        "QADRA_FLOW_STEPS",
+        "10000",
+        "most nodes that one flow execution may start",
+    ),
+    plain(
+        "QADRA_SEARCH_PROVIDER",
+        "",
+        "searxng or exa: the service that Research nodes ask",
+    ),
+    plain("QADRA_SEARCH_URL", "", "address of the search service"),
+    secret("QADRA_SEARCH_API_KEY", "key of the search service"),
+    plain(
         "QADRA_LOG",
         "info",
         "what is logged, such as info or qadra_app=debug,info",

@@ -2,6 +2,7 @@ pub mod accounts;
 pub mod agents;
 pub mod conversations;
 pub mod documents;
+pub mod flows;
 pub mod graph;
 pub mod knowledge;
 pub mod memory;

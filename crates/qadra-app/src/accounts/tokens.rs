@@ -2,6 +2,7 @@ use std::time::Duration;
 
 use chrono::Utc;
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
+use qadra_store::Vault;
 use qadra_types::{Actor, Code, Fault, Role, new_id};
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
@@ -14,6 +15,7 @@ pub struct TokenKey {
     encode: EncodingKey,
     decode: DecodingKey,
     validation: Validation,
+    vault: Vault,
 }
 
 /// What an access token says.
@@ -64,7 +66,13 @@ impl TokenKey {
             encode: EncodingKey::from_secret(secret).map_err(unusable)?,
             decode: DecodingKey::from_secret(secret).map_err(unusable)?,
             validation,
+            vault: Vault::new(secret),
         })
+    }
+
+    /// Seals what the database may keep and not read, under a key of its own made of the same secret.
+    pub fn vault(&self) -> &Vault {
+        &self.vault
     }
 
     pub(crate) fn issue(

@@ -143,8 +143,11 @@ fn confidence(claim: &Claim) -> f32 {
         Modality::Reported => 0.6,
         _ => 0.5,
     };
-    let margin = claim.margin.max(0.0);
-    let clear = margin / (margin + 2.0);
+    // A line of a list ("Revenue: 118 million") rests on no arc: its margin is infinite.
+    let clear = match claim.margin.max(0.0) {
+        margin if margin.is_finite() => margin / (margin + 2.0),
+        _ => 1.0,
+    };
     let fragile = if claim.fragile { 0.1 } else { 0.0 };
     ((base - 0.25 * (1.0 - clear) - fragile) * 100.0).round() / 100.0
 }
@@ -285,6 +288,15 @@ fn counted(claim: &Claim, object: &Term) -> Option<String> {
 
 /// `founded_by`, `headquartered_in`, `ceo`, `acquired`: as written, without what only carries the tense.
 fn predicate_name(claim: &Claim) -> Option<String> {
+    if claim.kind == ClauseKind::Apposition && claim.predicate.copular {
+        // Nothing is written between the two ("Linz, Austria"); the words are the reader's.
+        let words: Vec<&str> = claim.predicate.words.iter().map(String::as_str).collect();
+        return match words.strip_prefix(&["be"]).unwrap_or(&words) {
+            [] => Some("is".to_owned()),
+            ["in"] => Some("located_in".to_owned()),
+            rest => Some(rest.join("_")),
+        };
+    }
     let text = clean(&claim.predicate.text).to_lowercase();
     let mut words: Vec<&str> = text
         .split(|c: char| !c.is_alphanumeric())
@@ -544,9 +556,26 @@ mod tests {
             ),
             ("Apple was founded in 1976.", "Apple founded_in + 1976"),
             ("Apple did not acquire Netflix.", "Apple acquire - Netflix"),
+            (
+                "Kessel Motion is based in Linz, Austria.",
+                "Linz located_in + Austria",
+            ),
         ] {
             let found = read(text);
             assert!(found.iter().any(|s| s == wanted), "{text} gave {found:?}");
+        }
+    }
+
+    /// The database refuses what is no share, and the whole document with it.
+    #[test]
+    fn every_confidence_is_a_share() {
+        let parser = crate::parser::shared().unwrap();
+        let text = "# Figures\n\n- Revenue: 118 million euros\n- Largest customer: Nordlager\n\nAcme owns Beta, a maker of \
+            robots. It said that it may grow. Acme, Beta and Gamma merged in 2020.";
+        let (found, _) = statements(&belnap::extract(parser, text));
+        assert!(found.len() > 2, "{found:?}");
+        for s in found {
+            assert!((0.0..=1.0).contains(&s.confidence), "{s:?}");
         }
     }
 

@@ -38,6 +38,13 @@ async fn a_tenants_subject_answers_anothers_ids_like_unknown_ones() {
             (_, "delete_alias") => "alias",
             (_, "update_predicate") => "predicate",
             (_, "restore") => "deleted",
+            ("flow", "update_trigger" | "delete_trigger") => "trigger",
+            (
+                "flow",
+                "get_execution" | "list_events" | "watch" | "submit_input" | "cancel" | "retry"
+                | "rerun" | "fork",
+            ) => "execution",
+            ("flow", _) => "flow",
             _ => "conversation",
         };
         let body = |id: &dyn Fn(&str) -> String| {
@@ -50,6 +57,7 @@ async fn a_tenants_subject_answers_anothers_ids_like_unknown_ones() {
             });
             let more = json!({
                 "q": "zebra", "text": "zebra", "note": "mine", "reason": "none", "into": id("node"),
+                "flow_data": {}, "input": {}, "from_node_id": "s", "value": "mine",
                 "event_id": id("event"), "triple_ids": [id("triple")], "centers": [id("node")],
             });
             for (field, value) in more.as_object().into_iter().flatten() {
@@ -60,6 +68,9 @@ async fn a_tenants_subject_answers_anothers_ids_like_unknown_ones() {
         let ask = async |mut body: Value| {
             if operation.op == "training_export" {
                 body["rating"] = Value::Null;
+            }
+            if operation.entity == "flow" {
+                body["kind"] = json!("webhook");
             }
             call(
                 &app,

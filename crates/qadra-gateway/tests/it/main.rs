@@ -10,6 +10,7 @@ mod conversations;
 mod coverage;
 mod documents;
 mod entities;
+mod flows;
 mod long_thread;
 #[path = "../../../qadra-reader/tests/it/make_docx.rs"]
 #[allow(dead_code, reason = "shared with the reader's own tests")]

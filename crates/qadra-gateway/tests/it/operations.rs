@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use crate::support::TestApp;
 
 /// Needs no credentials: `operationId`s.
-pub const PUBLIC: [&str; 5] = [
+pub const PUBLIC: [&str; 6] = [
+    "flow_hook",
     "auth_register",
     "auth_login",
     "auth_refresh",
@@ -16,7 +17,9 @@ pub const PUBLIC: [&str; 5] = [
 ];
 
 /// Needs the role admin or owner.
-pub const ADMINS: [&str; 11] = [
+pub const ADMINS: [&str; 13] = [
+    "flow_put_secret",
+    "flow_delete_secret",
     "document_approve",
     "document_reject",
     "document_retry",
@@ -422,6 +425,110 @@ pub fn cases() -> Vec<Case> {
         "/api/knowledge/triples/<triple>/sources",
         none.clone(),
     );
+    let flow = "/api/flows/<flow>";
+    let graph = json!({"nodes": [], "edges": []});
+    case("flow_list", "/api/flows?limit=100&q=zebra", none.clone());
+    case("flow_catalog", "/api/flows/catalog", none.clone());
+    case("flow_create", "/api/flows", json!({"name": "mine"}));
+    case(
+        "flow_validate",
+        "/api/flows/validate",
+        json!({"flow_data": graph}),
+    );
+    case("flow_get", flow, none.clone());
+    case("flow_update", flow, json!({"name": "taken over"}));
+    case(
+        "flow_execute",
+        "/api/flows/<flow>/execute",
+        json!({"input": {}}),
+    );
+    case(
+        "flow_executions_of",
+        "/api/flows/<flow>/executions",
+        none.clone(),
+    );
+    case(
+        "flow_list_executions",
+        "/api/flows/executions?limit=100",
+        none.clone(),
+    );
+    case(
+        "flow_get_execution",
+        "/api/flows/executions/<execution>",
+        none.clone(),
+    );
+    case(
+        "flow_list_events",
+        "/api/flows/executions/<execution>/events",
+        none.clone(),
+    );
+    // One that has ended, whose stream ends.
+    case(
+        "flow_watch",
+        "/api/flows/executions/<ended_execution>/stream",
+        none.clone(),
+    );
+    case(
+        "flow_submit_input",
+        "/api/flows/executions/<execution>/input",
+        json!({"node_id": "ask", "input": {}}),
+    );
+    case(
+        "flow_cancel",
+        "/api/flows/executions/<execution>/cancel",
+        json!({}),
+    );
+    case(
+        "flow_retry",
+        "/api/flows/executions/<execution>/retry",
+        json!({}),
+    );
+    case(
+        "flow_rerun",
+        "/api/flows/executions/<execution>/rerun",
+        json!({"from_node_id": "ask"}),
+    );
+    case(
+        "flow_fork",
+        "/api/flows/executions/<execution>/fork",
+        json!({"input": {}}),
+    );
+    case(
+        "flow_list_secrets",
+        "/api/flows/secrets?limit=100",
+        none.clone(),
+    );
+    case(
+        "flow_put_secret",
+        "/api/flows/secrets",
+        json!({"name": "mine", "value": "x"}),
+    );
+    case(
+        "flow_delete_secret",
+        "/api/flows/secrets/zebra",
+        none.clone(),
+    );
+    case(
+        "flow_list_triggers",
+        "/api/flows/<flow>/triggers",
+        none.clone(),
+    );
+    case(
+        "flow_create_trigger",
+        "/api/flows/<flow>/triggers",
+        json!({"kind": "schedule", "cron": "0 0 1 1 *"}),
+    );
+    case(
+        "flow_update_trigger",
+        "/api/flows/triggers/<trigger>",
+        json!({"is_active": false}),
+    );
+    case(
+        "flow_delete_trigger",
+        "/api/flows/triggers/<trigger>",
+        none.clone(),
+    );
+    case("flow_delete", flow, none.clone());
     case("usage_get", "/api/usage", none);
     let say = json!({"agent_id": "<agent>", "content": "hello"});
     case(

@@ -6,7 +6,13 @@ use sqlx::{AssertSqlSafe, Executor};
 use super::bed::Bed;
 
 /// None of them logs in; see the first migration.
-const ROLES: [&str; 4] = ["qadra_app", "qadra_auth", "qadra_system", "qadra_search"];
+const ROLES: [&str; 5] = [
+    "qadra_app",
+    "qadra_auth",
+    "qadra_system",
+    "qadra_search",
+    "qadra_runner_fn",
+];
 
 /// Runs a query that finds offenders, one text each, in order.
 async fn found(sql: &str) -> Vec<String> {
@@ -39,14 +45,14 @@ async fn every_table_has_row_level_security_enabled_forced_and_a_policy() {
 }
 
 #[tokio::test]
-async fn only_the_table_of_tenants_itself_has_no_tenant_id() {
+async fn only_tenants_themselves_and_processes_have_no_tenant_id() {
     let tables = found(
         "SELECT c.relname::text FROM pg_class c
          WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p', 'f')
            AND NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'tenant_id' AND a.attnotnull)",
     )
     .await;
-    assert_eq!(tables, ["_sqlx_migrations", "tenants"]);
+    assert_eq!(tables, ["_sqlx_migrations", "flow_workers", "tenants"]);
 }
 
 #[tokio::test]
@@ -76,6 +82,14 @@ async fn tenant_work_is_confined_by_every_policy_that_admits_it() {
             "document_jobs.work qadra_system acting_as('qadra_system'::name)",
             "document_turns.work qadra_system acting_as('qadra_system'::name)",
             "documents.search qadra_search acting_as('qadra_search'::name)",
+            "flow_deliveries.sweep qadra_system (acting_as('qadra_system'::name) AND (at < (now() - '01:00:00'::interval)))",
+            "flow_executions.work qadra_runner_fn acting_as('qadra_runner_fn'::name)",
+            "flow_inbox.work qadra_runner_fn acting_as('qadra_runner_fn'::name)",
+            "flow_journal.work qadra_runner_fn acting_as('qadra_runner_fn'::name)",
+            "flow_snapshots.work qadra_runner_fn acting_as('qadra_runner_fn'::name)",
+            "flow_triggers.due qadra_system (acting_as('qadra_system'::name) AND (kind = 'schedule'::text))",
+            "flow_triggers.webhook qadra_auth (acting_as('qadra_auth'::name) AND (kind = 'webhook'::text))",
+            "flow_workers.work qadra_runner_fn acting_as('qadra_runner_fn'::name)",
             "kg_aliases.search qadra_search acting_as('qadra_search'::name)",
             "kg_nodes.search qadra_search acting_as('qadra_search'::name)",
             "memories.sweep qadra_system (acting_as('qadra_system'::name) AND (expires_at < now()))",
@@ -94,7 +108,7 @@ async fn no_role_has_a_power_over_others() {
     let powers = found_by(
         &mut admin,
         "SELECT rolname::text FROM pg_roles WHERE (rolname = 'qadra' AND (rolsuper OR rolbypassrls OR rolcreatedb OR rolreplication))
-            OR (rolname IN ('qadra_app', 'qadra_auth', 'qadra_system', 'qadra_search')
+            OR (rolname IN ('qadra_app', 'qadra_auth', 'qadra_system', 'qadra_search', 'qadra_runner_fn')
                 AND (rolsuper OR rolbypassrls OR rolcanlogin OR rolcreatedb OR rolcreaterole OR rolreplication))",
     )
     .await;
@@ -114,7 +128,7 @@ async fn no_role_has_a_power_over_others() {
 }
 
 #[tokio::test]
-async fn our_roles_own_nothing_but_the_search_functions() {
+async fn our_roles_own_nothing_but_their_functions() {
     let owned = found(
         "SELECT refobjid::regrole::text || ' owns ' || pg_describe_object(classid, objid, 0) FROM pg_shdepend
          WHERE deptype = 'o' AND refclassid = 'pg_authid'::regclass AND refobjid::regrole::text LIKE 'qadra\\_%'
@@ -124,6 +138,14 @@ async fn our_roles_own_nothing_but_the_search_functions() {
     assert_eq!(
         owned,
         [
+            "qadra_runner_fn owns function flow_append(uuid,uuid[],uuid[],bigint[],integer[],text[],text[],timestamp with time zone[],boolean[],integer[],text[],integer[],integer[],text[],text[],integer[],timestamp with time zone[],text[],integer[],uuid[])",
+            "qadra_runner_fn owns function flow_claim(uuid,integer,integer,interval)",
+            "qadra_runner_fn owns function flow_entries(uuid,uuid,integer)",
+            "qadra_runner_fn owns function flow_heartbeat(uuid,text,boolean)",
+            "qadra_runner_fn owns function flow_journal_forget()",
+            "qadra_runner_fn owns function flow_next_ready()",
+            "qadra_runner_fn owns function flow_open(uuid,uuid,boolean)",
+            "qadra_runner_fn owns function flow_release(uuid)",
             "qadra_search owns function search_chunks(text,boolean,integer)",
             "qadra_search owns function search_messages(text,uuid)",
             "qadra_search owns function similar_names(text[])",
@@ -136,15 +158,16 @@ async fn each_role_reaches_the_tables_of_its_work_and_no_others() {
     let reached = found(
         "SELECT g.grantee || ': ' || string_agg(DISTINCT g.table_name, ' ' ORDER BY g.table_name)
          FROM information_schema.column_privileges g
-         WHERE g.grantee IN ('qadra_auth', 'qadra_system', 'qadra_search') AND g.table_schema = 'public' GROUP BY g.grantee",
+         WHERE g.grantee IN ('qadra_auth', 'qadra_system', 'qadra_search', 'qadra_runner_fn') AND g.table_schema = 'public' GROUP BY g.grantee",
     )
     .await;
     assert_eq!(
         reached,
         [
-            "qadra_auth: api_keys refresh_tokens tenants user_tenants users",
+            "qadra_auth: api_keys flow_triggers refresh_tokens tenants user_tenants users",
+            "qadra_runner_fn: flow_executions flow_inbox flow_journal flow_snapshots flow_workers",
             "qadra_search: conversation_messages conversations document_chunks documents kg_aliases kg_nodes",
-            "qadra_system: conversation_turns conversations document_jobs document_turns memories",
+            "qadra_system: conversation_turns conversations document_jobs document_turns flow_deliveries flow_triggers memories",
         ]
     );
     none(
@@ -254,9 +277,9 @@ async fn no_view_looks_past_row_level_security() {
 }
 
 #[tokio::test]
-async fn the_search_functions_are_the_only_ones_with_their_owners_rights() {
+async fn only_listed_functions_have_their_owners_rights() {
     let functions = found(
-        "SELECT p.oid::regprocedure || ' by ' || p.proowner::regrole || ' ' || array_to_string(p.proconfig, '; ')
+        "SELECT p.proname || ' by ' || p.proowner::regrole || ' ' || p.proconfig[1]
                 || ' for ' || array_to_string(p.proacl, ' ')
          FROM pg_proc p WHERE p.prosecdef AND p.pronamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)",
     )
@@ -266,11 +289,27 @@ async fn the_search_functions_are_the_only_ones_with_their_owners_rights() {
     assert_eq!(
         functions,
         [
-            "search_chunks(text,boolean,integer) by qadra_search search_path=pg_catalog, public, pg_temp \
+            "flow_append by qadra_runner_fn search_path=pg_catalog, public, pg_temp \
+          for qadra_runner_fn=X/qadra_runner_fn qadra=X/qadra_runner_fn",
+            "flow_claim by qadra_runner_fn search_path=pg_catalog, public, pg_temp \
+          for qadra_runner_fn=X/qadra_runner_fn qadra=X/qadra_runner_fn",
+            "flow_entries by qadra_runner_fn search_path=pg_catalog, public, pg_temp \
+          for qadra_runner_fn=X/qadra_runner_fn qadra=X/qadra_runner_fn",
+            "flow_heartbeat by qadra_runner_fn search_path=pg_catalog, public, pg_temp \
+          for qadra_runner_fn=X/qadra_runner_fn qadra=X/qadra_runner_fn",
+            "flow_journal_forget by qadra_runner_fn search_path=pg_catalog, public, pg_temp \
+          for qadra_runner_fn=X/qadra_runner_fn qadra=X/qadra_runner_fn",
+            "flow_next_ready by qadra_runner_fn search_path=pg_catalog, public, pg_temp \
+          for qadra_runner_fn=X/qadra_runner_fn qadra=X/qadra_runner_fn",
+            "flow_open by qadra_runner_fn search_path=pg_catalog, public, pg_temp \
+          for qadra_runner_fn=X/qadra_runner_fn qadra=X/qadra_runner_fn",
+            "flow_release by qadra_runner_fn search_path=pg_catalog, public, pg_temp \
+          for qadra_runner_fn=X/qadra_runner_fn qadra=X/qadra_runner_fn",
+            "search_chunks by qadra_search search_path=pg_catalog, public, pg_temp \
           for qadra_search=X/qadra_search qadra_app=X/qadra_search",
-            "search_messages(text,uuid) by qadra_search search_path=pg_catalog, public, pg_temp \
+            "search_messages by qadra_search search_path=pg_catalog, public, pg_temp \
           for qadra_search=X/qadra_search qadra_app=X/qadra_search",
-            "similar_names(text[]) by qadra_search search_path=pg_catalog, public, pg_temp \
+            "similar_names by qadra_search search_path=pg_catalog, public, pg_temp \
           for qadra_search=X/qadra_search qadra_app=X/qadra_search",
         ]
     );

@@ -4,6 +4,7 @@ mod cancel;
 mod catalog;
 mod cluster;
 mod documents;
+mod flows;
 mod graph;
 mod grounding;
 mod knowledge;

@@ -14,7 +14,7 @@ use sqlx::{AssertSqlSafe, Connection, Row};
 use uuid::Uuid;
 
 use super::bed::{Bed, Home, Owner, connect, end_turn, name, new_agent, new_turn};
-use super::{documents, graph};
+use super::{documents, flows, graph};
 
 /// A tenant with a row in every table.
 struct Full {
@@ -34,6 +34,7 @@ struct Full {
     deleted_thread: Uuid,
     documents: documents::Filled,
     graph: graph::Filled,
+    flows: flows::Filled,
 }
 
 impl Full {
@@ -109,10 +110,12 @@ impl Full {
         let documents =
             documents::fill(bed, &home, word, (triple, row.subject_id, row.predicate_id)).await;
         let graph = graph::fill(bed, &home, word, agent.id, documents.document).await;
+        let flows = flows::fill(bed, &home, word).await;
         Self {
             home,
             documents,
             graph,
+            flows,
             agent,
             thread: thread.id,
             branch: thread.active_branch_id,
@@ -433,6 +436,10 @@ async fn the_ids_of_another_tenant_find_and_change_nothing() {
         p.saw(method, true);
     }
 
+    for method in flows::probe(&bed, &mine.home, &mine.flows, &theirs.flows).await {
+        p.saw(method, true);
+    }
+
     // Those that answer more than found or not found.
     let change = AgentChange {
         agent: &theirs.agent,
@@ -527,6 +534,9 @@ async fn the_ids_of_another_tenant_find_and_change_nothing() {
         p.saw(made, true);
     }
     for made in graph::make(&mut tx, &mine.home).await {
+        p.saw(made, true);
+    }
+    for made in flows::make(&mut tx).await {
         p.saw(made, true);
     }
     tx.commit().await.unwrap();
@@ -645,12 +655,15 @@ async fn sign_in_and_housekeeping_cannot_read_conversations_or_knowledge() {
                     "user_tenants",
                     "refresh_tokens",
                     "api_keys",
+                    "flow_triggers",
                 ],
                 _ => &[
                     "conversation_turns",
                     "conversations",
                     "document_jobs",
                     "document_turns",
+                    "flow_deliveries",
+                    "flow_triggers",
                     "memories",
                 ],
             };

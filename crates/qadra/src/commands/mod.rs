@@ -4,3 +4,4 @@ pub(crate) mod migrate;
 pub(crate) mod text;
 pub(crate) mod up;
 mod wiring;
+pub(crate) mod worker;

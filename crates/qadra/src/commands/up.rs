@@ -95,7 +95,7 @@ async fn serve(
     let app = App::new(
         store.clone(),
         bus.clone(),
-        llm,
+        llm.clone(),
         token_key.clone(),
         config.app()?,
         &presence,
@@ -104,6 +104,7 @@ async fn serve(
     // Before the first request, so that no thread is found busy with a turn that nobody answers.
     app.recover_turns().await;
     let core = app.serve().await.context("put the use cases on the bus")?;
+    let worker = wiring::worker(config, store.clone(), bus.clone(), llm, Some(&secret)).await?;
     if demo {
         let password = keys::demo_password(&secret);
         app.demo(&password).await.context("make the demo tenant")?;
@@ -130,6 +131,7 @@ async fn serve(
     };
     tracing::info!("stopping");
     core.stop(STOP_DEADLINE).await;
+    worker.drain(STOP_DEADLINE).await;
     close.cancel();
     if tokio::time::timeout(STOP_DEADLINE, gateway).await.is_err() {
         tracing::warn!("connections were cut off at shutdown");

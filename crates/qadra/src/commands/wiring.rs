@@ -9,6 +9,10 @@ use anyhow::{Context, Result, anyhow, bail};
 use qadra_app::{App, Builtin};
 use qadra_llm::LlmProvider;
 use qadra_nats::{Bus, InProcess, InProcessOptions, Nats, NatsOptions, Objects};
+use qadra_runner::Worker;
+use qadra_runner::egress::{AllowList, Egress, EgressOptions, SystemResolver};
+use qadra_runner::nodes::{NoTemplates, Nodes, Parts, Stored, StoredSecrets};
+use qadra_store::{Store, Vault};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -100,6 +104,54 @@ pub(crate) fn embed(config: &Config, app: &App) -> Result<()> {
         app.embed_with(provider, model);
     }
     Ok(())
+}
+
+/// A worker that runs flows with everything that their nodes need.
+pub(crate) async fn worker(
+    config: &Config,
+    store: Store,
+    bus: Arc<dyn Bus>,
+    llm: Arc<dyn LlmProvider>,
+    secret: Option<&[u8]>,
+) -> Result<qadra_runner::Running> {
+    let allowed = config.get("QADRA_HTTP_ALLOW").unwrap_or_default();
+    let allowed = AllowList::parse(allowed).context("read QADRA_HTTP_ALLOW")?;
+    let egress = Egress::new(allowed, Arc::new(SystemResolver), EgressOptions::default());
+    let egress = Arc::new(egress.context("set up the client of Http nodes")?);
+    let search = match config.search() {
+        Some(settings) => Some(settings.build()?),
+        None => None,
+    };
+    let stored = Arc::new(Stored(store.clone()));
+    let nodes = Nodes::new(Parts {
+        llm,
+        bus: bus.clone(),
+        egress,
+        secrets: Arc::new(StoredSecrets {
+            store: store.clone(),
+            vault: secret.map(Vault::new),
+        }),
+        agents: stored.clone(),
+        templates: Arc::new(NoTemplates),
+        ledger: stored,
+        search,
+    });
+    let worker = Worker {
+        store,
+        bus,
+        performer: Arc::new(nodes),
+        settings: config.flows()?,
+        name: format!("{}:{}", hostname(), std::process::id()),
+    };
+    worker.start().await.context("start the worker")
+}
+
+fn hostname() -> String {
+    let name = rustix::system::uname()
+        .nodename()
+        .to_string_lossy()
+        .into_owned();
+    name.chars().take(100).collect()
 }
 
 pub(crate) async fn listen(config: &Config) -> Result<(TcpListener, SocketAddr)> {

@@ -143,6 +143,11 @@ impl TestApp {
             .expect("the app was started without a scripted model")
     }
 
+    /// The database, as a process of ours has it.
+    pub fn store(&self) -> Store {
+        self.processes.first().expect("a process").store.clone()
+    }
+
     pub fn bus(&self) -> &Arc<dyn Bus> {
         &self.processes[0].bus
     }

@@ -300,6 +300,7 @@ impl Answer {
             "code",
             "detail",
             "hint",
+            "findings",
             "request_id",
         ];
         let odd: Vec<_> = body

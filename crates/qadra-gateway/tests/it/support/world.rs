@@ -159,6 +159,32 @@ impl World {
             .await
             .json(201);
         ids.insert("api_key", id(&key));
+        let flow = json!({"name": format!("{word} flow"), "flow_data": crate::flows::asking(&format!("{word} what?"))});
+        let flow = id(&owner.post("/api/flows", flow).await.json(201));
+        let trigger = json!({"kind": "webhook", "name": format!("{word} hook")});
+        let triggers = format!("/api/flows/{flow}/triggers");
+        ids.insert(
+            "trigger",
+            id(&owner.post(&triggers, trigger).await.json(201)),
+        );
+        let secret = json!({"name": word, "value": format!("{word} value")});
+        owner
+            .call("PUT", "/api/flows/secrets", Some(&secret))
+            .await
+            .empty(204);
+        for kind in ["ended_execution", "execution"] {
+            let input = json!({"input": {"about": format!("{word} input")}});
+            let run = format!("/api/flows/{flow}/execute");
+            let started = owner.post(&run, input).await.json(202);
+            let execution = text(&started, "/execution_id");
+            if kind == "ended_execution" {
+                let cancel = format!("/api/flows/executions/{execution}/cancel");
+                owner.post(&cancel, json!({})).await.json(200);
+                crate::flows::Worker::new(app).work().await;
+            }
+            ids.insert(kind, execution);
+        }
+        ids.insert("flow", flow);
         ids.insert("agent", agent);
         Self {
             ids,
