@@ -17,6 +17,7 @@
 //! smaller nor larger than anything. `contains` looks for text in a text, for an element in a list, for a key in an
 //! object.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt;
 
@@ -350,10 +351,17 @@ impl Operand {
             Self::Literal(text) => text.clone(),
             Self::Path(_) => match self.value(scope) {
                 None => "null".to_owned(),
-                Some(Value::String(text)) => text.clone(),
-                Some(value) => value.to_string(),
+                Some(value) => shown(value).into_owned(),
             },
         }
+    }
+}
+
+/// What a value looks like as text.
+fn shown(value: &Value) -> Cow<'_, str> {
+    match value {
+        Value::String(text) => text.into(),
+        other => other.to_string().into(),
     }
 }
 
@@ -405,10 +413,7 @@ fn compare(left: &Operand, operator: Operator, right: &Operand, scope: &dyn Scop
         Operator::Contains => {
             let wanted = right.text(scope);
             match left.value(scope) {
-                Some(Value::Array(items)) => items.iter().any(|item| match item {
-                    Value::String(text) => *text == wanted,
-                    other => other.to_string() == wanted,
-                }),
+                Some(Value::Array(items)) => items.iter().any(|item| shown(item) == wanted),
                 Some(Value::Object(map)) => map.contains_key(&wanted),
                 Some(Value::Null) => false,
                 None if matches!(left, Operand::Path(_)) => false,

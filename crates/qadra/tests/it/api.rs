@@ -56,6 +56,15 @@ impl Api {
         api
     }
 
+    /// An account that is there already.
+    pub async fn login(url: &str, email: &str, password: &str) -> Self {
+        let mut api = Self::anonymous(url);
+        let body = json!({"email": email, "password": password});
+        let account = api.ok(api.post("/api/auth/login", &body)).await;
+        api.token = account["token"].as_str().unwrap().to_owned();
+        api
+    }
+
     /// The same account at another address.
     pub fn at(&self, url: &str) -> Self {
         Self {

@@ -2,6 +2,7 @@
 
 mod api;
 mod documents;
+mod flows;
 mod kill;
 mod nats;
 mod program;

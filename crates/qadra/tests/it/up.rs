@@ -2,14 +2,17 @@
 
 use std::fs;
 use std::net::TcpListener;
+use std::time::Duration;
 
 use qadra_testkit::db::TestDb;
 use qadra_testkit::llm::{Gate, Reply, ScriptedLlm};
 use rustix::process::Signal;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::api::{Api, names, text};
-use super::program::{Ended, Program, directory, pgdata, postgres_of, postmaster, send, until};
+use super::program::{
+    Ended, Program, SOON, directory, pgdata, postgres_of, postmaster, send, until,
+};
 
 /// Runs a command that ends by itself.
 async fn run(args: &[&str], dir: &std::path::Path, env: &[(&str, &str)]) -> Ended {
@@ -68,6 +71,30 @@ async fn it_says_one_line_serves_and_stops_without_a_trace() {
     assert!(!pgdata(dir.path()).join("postmaster.pid").exists());
 }
 
+/// The documents, once all are read and the approved one is in.
+async fn analysed(api: &Api) -> Value {
+    let wait = async {
+        loop {
+            let found = api.ok(api.get("/api/documents")).await;
+            let ready = |d: &Value| {
+                d["analysis"]["status"] == "done"
+                    && matches!(
+                        d["ingestion_status"].as_str(),
+                        Some("pending_approval" | "completed")
+                    )
+            };
+            if found["items"].as_array().unwrap().iter().all(ready) {
+                return found;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    match tokio::time::timeout(SOON, wait).await {
+        Ok(found) => found,
+        Err(_) => panic!("{}", api.ok(api.get("/api/documents")).await),
+    }
+}
+
 #[tokio::test]
 async fn the_demo_prints_a_login_that_works_and_keeps() {
     let dir = directory();
@@ -89,9 +116,15 @@ async fn the_demo_prints_a_login_that_works_and_keeps() {
             .strip_prefix("demo login: ")
             .and_then(|rest| rest.split_once(" password: "))
             .unwrap_or_else(|| panic!("not the login line: {login}"));
-        let api = Api::anonymous(&url);
-        let body = json!({"email": email, "password": password});
-        assert!(api.ok(api.post("/api/auth/login", &body)).await["token"].is_string());
+        let api = Api::login(&url, email, password).await;
+        let documents = analysed(&api).await;
+        assert_eq!(documents["total"], 3, "as many after the second start");
+        let waits = |d: &&Value| d["ingestion_status"] == "pending_approval";
+        let documents = documents["items"].as_array().unwrap();
+        assert_eq!(documents.iter().filter(waits).count(), 2, "{documents:?}");
+        let against = |d: &Value| d["analysis"]["conflicts"].as_i64() > Some(0);
+        assert!(documents.iter().any(against), "{documents:?}");
+        assert_eq!(api.ok(api.get("/api/flows")).await["total"], 2);
         let ended = qadra.stop().await;
         assert_eq!((ended.code, ended.stdout.len()), (Some(0), 2), "{ended:?}");
         logins.push(login);
