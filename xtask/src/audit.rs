@@ -35,7 +35,6 @@ const BANNED: &[(&str, &str)] = &[
         "handlebars",
         "recursive partials overflow the stack of a tenant's template",
     ),
-    ("chrono-tz", "all times are UTC"),
 ];
 
 /// Judges every package that the workspace can build with: its source, its licence, its name.

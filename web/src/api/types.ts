@@ -135,6 +135,9 @@ export interface ClaimVerdict {
   verdict: Verdict;
   triple_ids: Id[];
   against?: Id[];
+  /** Numbers of `metadata.passages`. */
+  passages?: number[];
+  passages_against?: number[];
   confidence: number;
   margin?: number | null;
   reason?: string | null;

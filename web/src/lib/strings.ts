@@ -164,6 +164,8 @@ export const t = {
           : "The sentence could be read otherwise",
     against: "Against it",
     supporting: "For it",
+    againstInDocuments: "Against it, in documents",
+    supportingInDocuments: "For it, in documents",
     fact: "A fact",
     weight: (weight: number) => `weight ${weight.toFixed(2)}`,
     document: "Document",

@@ -200,7 +200,19 @@ impl App {
         match builtin {
             true if quoted => put("passages", json!(cited)),
             false if !out.passages.is_empty() => put("passages", json!(out.passages)),
-            _ => None,
+            // Those that speak for or against a claim, so that a reader can look.
+            true => {
+                let bear = bearing(out.verdicts.belnap.as_ref());
+                let shown: Vec<_> = out
+                    .passages
+                    .iter()
+                    .filter(|p| bear.contains(&p.n))
+                    .collect();
+                (!shown.is_empty())
+                    .then(|| put("passages", json!(shown)))
+                    .flatten()
+            }
+            false => None,
         };
         if let Some(v) = &out.verdicts.verification {
             put("verification", v.clone());
@@ -216,6 +228,17 @@ impl App {
         }
         Value::Object(m)
     }
+}
+
+/// Numbers of the passages that a claim's verdict rests on.
+fn bearing(belnap: Option<&Value>) -> Vec<usize> {
+    let claims = belnap.and_then(|b| b["claims"].as_array());
+    let numbers = |claim: &Value| {
+        let of = |key: &str| claim[key].as_array().cloned().unwrap_or_default();
+        [of("passages"), of("passages_against")].concat()
+    };
+    let all = claims.into_iter().flatten().flat_map(numbers);
+    all.filter_map(|n| n.as_u64()?.try_into().ok()).collect()
 }
 
 fn done(live: &LiveTurn, status: TurnStatus) -> (&'static str, Value) {

@@ -1,7 +1,7 @@
 import { useQueries } from "@tanstack/react-query";
 import { Link } from "react-router";
 import { documents } from "../../../api/documents";
-import type { ClaimVerdict, Message, TripleSource } from "../../../api/types";
+import type { AnswerPassage, ClaimVerdict, Message, TripleSource } from "../../../api/types";
 import { keys } from "../../../app/query";
 import { t } from "../../../lib/strings";
 import { Badge } from "../../../ui/bits";
@@ -15,6 +15,8 @@ export function ClaimPanel({ message, index }: { message: Message; index: number
   const claim = belnapOf(message)?.claims[index];
   if (claim === undefined) return <EmptyState title={t.verdicts.gone} />;
   const known = new Map((groundingOf(message)?.triples ?? []).map((triple) => [triple.id, factLine(triple)]));
+  const passages = (numbers: number[] | undefined) =>
+    (message.metadata.passages ?? []).filter((p) => numbers?.includes(p.n));
   const weights = new Map<string, number>();
   for (const edge of message.metadata.verification?.attributions ?? [])
     if (overlaps(edge.claim, claim.text)) weights.set(edge.triple_id, edge.weight);
@@ -43,10 +45,12 @@ export function ClaimPanel({ message, index }: { message: Message; index: number
         </div>
       </section>
       <Facts title={t.verdicts.against} ids={claim.against ?? []} known={known} weights={weights} />
+      <Passages title={t.verdicts.againstInDocuments} items={passages(claim.passages_against)} />
       <Facts title={t.verdicts.supporting} ids={claim.triple_ids ?? []} known={known} weights={weights} />
-      {isOpen(claim) ? (
+      <Passages title={t.verdicts.supportingInDocuments} items={passages(claim.passages)} />
+      {isOpen(claim) && (claim.against ?? []).length > 0 ? (
         <p className="field-hint">
-          <Link className="link" to="/knowledge?tab=contradictions">
+          <Link className="link" to="/knowledge/contradictions">
             {t.verdicts.whichIsRight}
           </Link>
         </p>
@@ -109,6 +113,30 @@ function Facts({
             </li>
           );
         })}
+      </ul>
+    </section>
+  );
+}
+
+function Passages({ title, items }: { title: string; items: AnswerPassage[] }) {
+  if (items.length === 0) return null;
+  return (
+    <section className="side-section">
+      <h3>{title}</h3>
+      <ul className="fact-list">
+        {items.map((item) => (
+          <li key={item.chunk_id} className="fact">
+            <div className="grow">
+              <Link
+                className="passage"
+                to={`/documents/${item.document_id}?span=${item.span[0]}-${item.span[1]}`}
+              >
+                <span className="passage-text">{item.text}</span>
+                <span className="small muted truncate">{item.title ?? t.verdicts.document}</span>
+              </Link>
+            </div>
+          </li>
+        ))}
       </ul>
     </section>
   );
