@@ -12,6 +12,55 @@ const REACH: usize = 40;
 /// How many sentences back.
 const SENTENCES: usize = 4;
 
+/// What people do and what companies do as often, so that "Acme is a maker of robots" does not make Acme a person.
+const TRADES: &[&str] = &[
+    "bottler",
+    "brewer",
+    "broker",
+    "builder",
+    "buyer",
+    "carrier",
+    "competitor",
+    "contractor",
+    "customer",
+    "dealer",
+    "designer",
+    "developer",
+    "distributor",
+    "employer",
+    "exporter",
+    "holder",
+    "importer",
+    "insurer",
+    "investor",
+    "landlord",
+    "leader",
+    "lender",
+    "maker",
+    "manufacturer",
+    "member",
+    "merchant",
+    "operator",
+    "owner",
+    "partner",
+    "pioneer",
+    "processor",
+    "producer",
+    "provider",
+    "publisher",
+    "retailer",
+    "rival",
+    "seller",
+    "shareholder",
+    "sponsor",
+    "supplier",
+    "tenant",
+    "trader",
+    "vendor",
+    "wholesaler",
+    "winner",
+];
+
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Gender {
     #[default]
@@ -119,7 +168,8 @@ fn learn(profiles: &mut HashMap<String, Profile>, claim: &Claim) {
     }
     if let Some(noun) = noun {
         let kinds = lexicon::kind_of_noun(&noun);
-        if profile.kinds.is_none() && !kinds.is_empty() {
+        let told = !kinds.is_empty() && !TRADES.contains(&noun.as_str());
+        if profile.kinds.is_none() && told {
             profile.kinds = Some(kinds);
         }
         profile.gender = match noun.as_str() {
