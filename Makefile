@@ -8,7 +8,7 @@ BIN       := $(CARGO_TARGET_DIR)/debug
 NODE      := sh $(CURDIR)/web/scripts/with-node.sh
 WEB_SRC   := $(shell find web/src web/public web/index.html web/vite.config.ts web/package-lock.json web/scripts -type f 2>/dev/null)
 
-.PHONY: eval fuzz run demo build web check test fmt lint audit test-rust test-web e2e bench openapi deps deps-test clean
+.PHONY: crash eval fuzz run demo build web check test fmt lint audit test-rust test-web e2e bench openapi deps deps-test clean
 
 ## Start on http://127.0.0.1:8520, installing what is missing.
 run: deps build
@@ -67,6 +67,13 @@ e2e: build e2e/node_modules/.installed
 bench:
 	cargo build --release -p qadra -p qadra-bench
 	$(CARGO_TARGET_DIR)/release/qadra-bench --qadra $(CARGO_TARGET_DIR)/release/qadra
+
+## Kills workers of flows KILLS times at random moments and checks that nothing is lost and nothing done twice.
+KILLS ?= 500
+SEED ?= 1
+crash:
+	cargo build -p qadra -p qadra-bench
+	$(BIN)/qadra-bench crash --qadra $(BIN)/qadra --kills $(KILLS) --seed $(SEED)
 
 ## Scores of parser, claims, verdicts and grounding; DATA is a folder with parser/, claims/, verify/, grounding/.
 DATA ?= evals

@@ -4,7 +4,9 @@
 //! It uses loopback only, changes nothing outside a directory of its own, and ends everything that it starts.
 
 mod api;
+mod bed;
 mod client;
+mod crash;
 mod disk;
 mod knowledge;
 mod machine;
@@ -67,6 +69,7 @@ enum Serve {
         bytes: usize,
     },
     Knowledge(knowledge::Arguments),
+    Crash(crash::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -93,6 +96,7 @@ fn run(cli: Cli) -> Result<()> {
         Some(Serve::Model) => runtime.block_on(model::serve()),
         Some(Serve::Sse { bytes }) => runtime.block_on(reference::serve(bytes)),
         Some(Serve::Knowledge(arguments)) => runtime.block_on(knowledge::run(arguments)),
+        Some(Serve::Crash(arguments)) => runtime.block_on(crash::run(arguments)),
         None => runtime.block_on(bench(cli)),
     };
     // A read of standard input that will not end must not keep the process.

@@ -11,6 +11,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use futures::StreamExt;
@@ -70,16 +71,19 @@ pub(crate) fn now_ms() -> i64 {
     since.map_or(0, |d| i64::try_from(d.as_millis()).unwrap_or(i64::MAX))
 }
 
-/// Runs the execution until it ends, sleeps or is lost.
+/// Runs the execution until it ends, sleeps or is lost. `sure` is the worker's count of lapses when it was claimed.
 pub(crate) async fn drive(
     shared: Arc<Shared>,
     claim: Claim,
+    sure: u64,
     notes: (mpsc::UnboundedSender<Note>, mpsc::UnboundedReceiver<Note>),
     stop: CancellationToken,
 ) -> Left {
     let (sender, mut receiver) = notes;
+    let sure = Arc::new(AtomicU64::new(sure));
     loop {
-        let mut driver = match Driver::open(&shared, &claim, sender.clone()).await {
+        let opened = Driver::open(&shared, &claim, sure.clone(), sender.clone()).await;
+        let mut driver = match opened {
             Ok(driver) => driver,
             Err(Opening::Broken(message)) => {
                 return give_up(&shared, &claim, message).await;
@@ -130,6 +134,8 @@ struct Driver<'a> {
     shared: &'a Arc<Shared>,
     claim: &'a Claim,
     run: Run,
+    /// The count of the worker's lapses up to which the execution is known to be ours.
+    sure: Arc<AtomicU64>,
     sender: mpsc::UnboundedSender<Note>,
     /// Attempts under way.
     attempts: HashMap<NodeRef, AbortHandle>,
@@ -148,6 +154,7 @@ impl<'a> Driver<'a> {
     async fn open(
         shared: &'a Arc<Shared>,
         claim: &'a Claim,
+        sure: Arc<AtomicU64>,
         sender: mpsc::UnboundedSender<Note>,
     ) -> Result<Self, Opening> {
         let away = |error| {
@@ -186,6 +193,7 @@ impl<'a> Driver<'a> {
             shared,
             claim,
             run,
+            sure,
             sender,
             attempts: HashMap::new(),
             pending: FuturesOrdered::new(),
@@ -402,10 +410,11 @@ impl<'a> Driver<'a> {
             .map_or(self.shared.settings.node_timeout, Duration::from_secs);
         let (shared, sender, claim) =
             (self.shared.clone(), self.sender.clone(), self.claim.clone());
+        let sure = self.sure.clone();
         let task = tokio::spawn(async move {
             wait_until(not_before).await;
             let _turn = shared.turns.take(job.tenant_id).await;
-            if !still_ours(&shared, &claim).await {
+            if !still_ours(&shared, &claim, &sure).await {
                 let _ = sender.send(Note::Gone);
                 return;
             }
@@ -585,15 +594,21 @@ async fn give_up(shared: &Shared, claim: &Claim, message: String) -> Left {
 
 /// Whether the execution is ours, asked when there is a doubt: after a time in which the database has not heard of us,
 /// because we were stopped or cut off, others may have taken it over. The outside must not see a call for nothing.
-async fn still_ours(shared: &Shared, claim: &Claim) -> bool {
+/// That the database hears of us again does not end the doubt.
+async fn still_ours(shared: &Shared, claim: &Claim, sure: &AtomicU64) -> bool {
     if shared.alive() {
         return true;
     }
     while !shared.alive() {
         tokio::time::sleep(DOUBT).await;
     }
+    let lapses = shared.lapses();
     // An append of nothing is refused like any other.
-    matches!(shared.writer.append(blank(claim)).await, Ok(Ok(())))
+    let ours = matches!(shared.writer.append(blank(claim)).await, Ok(Ok(())));
+    if ours {
+        sure.fetch_max(lapses, Ordering::AcqRel);
+    }
+    ours
 }
 
 async fn wait_until(moment: i64) {

@@ -50,6 +50,8 @@ pub(crate) struct Shared {
     begun: Instant,
     /// When the database last heard of us, in milliseconds after `begun`.
     heard: AtomicU64,
+    /// How often it had not heard of us for a lease, and others may have taken over what we hold.
+    lapses: AtomicU64,
     draining: AtomicBool,
     wake: Notify,
 }
@@ -77,7 +79,19 @@ impl Shared {
         }
     }
 
+    /// Changes when the lease has lapsed: what was ours before has to be asked for again.
+    pub(crate) fn lapses(&self) -> u64 {
+        self.lapses.load(Ordering::Acquire)
+    }
+
     fn heard_at(&self, asked: Instant) {
+        let lease = self.settings.lease.as_millis() as u64;
+        // The database took the question at some moment until now. Counted before we are alive again, so that nobody
+        // sees the one without the other.
+        let now = self.begun.elapsed().as_millis() as u64;
+        if now.saturating_sub(self.heard.load(Ordering::Acquire)) >= lease {
+            self.lapses.fetch_add(1, Ordering::AcqRel);
+        }
         // From when we asked: the database counts from an earlier moment than the answer's.
         let ms = asked.saturating_duration_since(self.begun).as_millis() as u64;
         self.heard.fetch_max(ms, Ordering::AcqRel);
@@ -151,6 +165,7 @@ impl Worker {
             runs: Mutex::default(),
             begun,
             heard: AtomicU64::new(0),
+            lapses: AtomicU64::new(0),
             draining: AtomicBool::new(false),
             wake: Notify::new(),
         });
@@ -291,6 +306,8 @@ async fn claim(
 ) {
     let mut idle = Duration::ZERO;
     let mut woken = true;
+    // Whose the executions are must be told by name from the first one on.
+    heartbeat(&shared, &name).await;
     loop {
         if !idle.is_zero() {
             tokio::select! {
@@ -362,8 +379,9 @@ fn take(shared: &Arc<Shared>, claim: Claim, stop: &CancellationToken, tasks: &Ta
     }
     let mine = sender.clone();
     let shared = shared.clone();
+    let sure = shared.lapses();
     tasks.spawn(async move {
-        let left = run::drive(shared.clone(), claim, (sender, receiver), stop).await;
+        let left = run::drive(shared.clone(), claim, sure, (sender, receiver), stop).await;
         {
             let mut runs = shared.runs();
             if runs

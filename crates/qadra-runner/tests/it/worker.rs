@@ -295,6 +295,45 @@ async fn what_a_dead_worker_held_is_finished_by_another() {
 }
 
 #[tokio::test]
+async fn a_worker_that_was_frozen_between_attempts_leaves_the_next_to_the_one_that_took_over() {
+    let bed = Bed::new().await;
+    // The second pause, of 2 s, is longer than the lease and the freeze.
+    let data = linear(json!({"fail": 2, "retries": 2}));
+    let settings = qadra_runner::Settings {
+        lease: Duration::from_millis(600),
+        poll: Duration::from_millis(100),
+        ..quick()
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .unwrap();
+    let first = qadra_runner::Worker {
+        store: qadra_store::Store::open(bed.db.options(), 3),
+        bus: bed.bus.clone(),
+        performer: bed.nodes.clone(),
+        settings: settings.clone(),
+        name: "first".into(),
+    };
+    let first = runtime.spawn(first.start()).await.unwrap().unwrap();
+    let id = bed.execute(bed.flow("cold", &data).await, json!({})).await;
+    let failed = |e: &qadra_flow::Entry| matches!(e.event, qadra_flow::Event::Failed { .. });
+    while bed.journal(id).await.iter().filter(|e| failed(e)).count() < 2 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let _second = bed.worker_with(settings).await;
+    // Its only thread waits for a word that never comes.
+    let (_word, never) = std::sync::mpsc::channel::<()>();
+    runtime.spawn(async move { never.recv_timeout(Duration::from_millis(900)) });
+    bed.reached(id, "completed").await;
+    bed.until("the first has let go", || first.holds() == 0)
+        .await;
+    assert_eq!(bed.nodes.count("a"), 3);
+    runtime.shutdown_background();
+}
+
+#[tokio::test]
 async fn a_worker_that_drains_lets_attempts_end() {
     let bed = Bed::new().await;
     let data = flow(
