@@ -596,7 +596,7 @@ async fn give_up(shared: &Shared, claim: &Claim, message: String) -> Left {
 /// because we were stopped or cut off, others may have taken it over. The outside must not see a call for nothing.
 /// That the database hears of us again does not end the doubt.
 async fn still_ours(shared: &Shared, claim: &Claim, sure: &AtomicU64) -> bool {
-    if shared.alive() {
+    if shared.alive() && shared.lapses() == sure.load(Ordering::Acquire) {
         return true;
     }
     while !shared.alive() {
